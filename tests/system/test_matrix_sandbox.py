@@ -54,6 +54,17 @@ def children_in_namespaces(t, engine):
 
 
 @test(engines=True)
+def handlers_cleared(t, engine):
+    """CLONE_CLEAR_SIGHAND by number: the child has the program's actions of none, and ours, so that no event ends it."""
+    for options in ((), ('-h', 'page-faults', '-l', 'USR2')):
+        for result, family in t.like_bare(engine, t.target('sandboxed'), 'cleared', options=options, intervals=('1m',)):
+            t.equal(result.status, 14, 'status')
+            t.equal(result.out.count('child.kinds 0 0 1 0\nchild.signal 0\nchild.status 25\nparent.kinds 2 2 1 0\n'), 5, 'children')
+            t.check('program.signal 0\nprogram.status 5\nbeside.signal 0\nbeside.status 27\n' in result.out, result.out)
+            t.within(sum(image['cpu'] > 0.04 for image in family.values()) == 7, f'recorded: {sorted(family)}')
+
+
+@test(engines=True)
 def without_rights(t, engine):
     """No files, processes or locked memory any more, another user, and not dumpable."""
     for _, family in t.like_bare(engine, t.target('sandboxed'), 'locked'):

@@ -62,7 +62,7 @@ def taken_without_a_handler(t, engine):
     """SIGTRAP and SIGRTMAX-1 by signalfd and sigtimedwait: each that was sent is told once, and none of ours is."""
     for words in ((), ('threads',)):
         for result, _ in t.like_bare(engine, t.target('signalfds'), *words, options=('-F', 'off')):
-            t.equal(result.out.count(': 30 signals, wrong 0, foreign 0\n'), 5, 'ways to take signals')
+            t.equal(result.out.count(': 30 signals, wrong 0, foreign 0\n'), 6, 'ways to take signals')
     for _ in t.like_bare(engine, t.target('signalfds'), options=('-F', 'off', '-i', 'on'), intervals=('1m',)):
         pass
 

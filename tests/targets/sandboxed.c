@@ -10,6 +10,8 @@
  * - switching: what it blocks after so many waits that another engine takes over
  * - moved: a process that shares its root moves that away, as for Chromium's zygotes
  * - clones: children by clone and clone3 by number, in namespaces of their own
+ * - cleared: children by clone3 by number that begin without handlers: one that computes, one that
+ *   executes a program, one on its creator's memory
  * - handlers: a process that keeps what is given to pthread_atfork, and runs that itself around a
  *   clone, as Firefox does
  * - locked: no right to files, memory or processes any more, another user, not dumpable
@@ -329,6 +331,95 @@ static int clones(void)
 	return 10;
 }
 
+/* ---- children whose handlers clone3 clears ---- */
+
+static void on_any(int number)
+{
+	(void)number;
+}
+
+/* 0: by default, 1: ignored, 2: handled */
+static int kind_of(int number)
+{
+	struct kernel_action now = {0};
+
+	act(number, NULL, &now);
+	return now.handler == SIG_DFL ? 0 : now.handler == SIG_IGN ? 1 : 2;
+}
+
+static void print_kinds(const char *who)
+{
+	printf("%s.kinds %d %d %d %d\n", who, kind_of(SIGUSR1), kind_of(SIGTRAP), kind_of(SIGBUS),
+	       kind_of(SIGRTMAX - 1));
+}
+
+static pid_t clone_cleared(struct clone_args args)
+{
+	args.flags |= CLONE_CLEAR_SIGHAND;
+	args.exit_signal = SIGCHLD;
+	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+/* The stack of a child on our memory begins with the place to which the call returns there. */
+#if defined(__x86_64__)
+static void on_own_stack(void)
+{
+	for (int i = 0; i < 20000; i++)
+		sink += churn(sink | 1, 200);
+	_exit(27);
+}
+
+static pid_t clone_on_our_memory(void)
+{
+	static void *stack[1 << 14] __attribute__((aligned(16)));
+	enum { TOP = (1 << 14) - 16 };
+	struct clone_args args = {.flags = CLONE_VM | CLONE_VFORK,
+				  .stack = (uintptr_t)stack,
+				  .stack_size = TOP * sizeof(stack[0])};
+
+	stack[TOP] = (void *)on_own_stack;
+	return clone_cleared(args);
+}
+#else
+static pid_t clone_on_our_memory(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(27);
+	return child;
+}
+#endif
+
+static int cleared(char *self)
+{
+	char *words[] = {self, "burn", NULL};
+	pid_t child;
+
+	signal(SIGUSR1, on_any);
+	signal(SIGTRAP, on_any);
+	signal(SIGBUS, SIG_IGN);
+	for (int i = 0; i < 5; i++) {
+		child = clone_cleared((struct clone_args){0});
+		if (!child) {
+			burn(0.06);
+			print_kinds("child");
+			_exit(25);
+		}
+		print_status("child", child);
+		print_kinds("parent");
+	}
+	child = clone_cleared((struct clone_args){0});
+	if (!child) {
+		execv(self, words);
+		_exit(99);
+	}
+	print_status("program", child);
+	print_status("beside", clone_on_our_memory());
+	burn(0.1);
+	return 14;
+}
+
 /* ---- handlers of forks, run by the program ---- */
 
 enum { HANDLERS_MAX = 16 };
@@ -557,6 +648,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!strcmp(how, "numbers"))
 		return numbers(argv[0]);
+	if (!strcmp(how, "cleared"))
+		return cleared(argv[0]);
 	if (!strcmp(how, "alone"))
 		return alone();
 	if (!strcmp(how, "switching"))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals that another process sends, of numbers that a profiler may use, taken without a handler:
- * by signalfd, read, polled or in an epoll set, and by sigwaitinfo.  The sender waits until the
- * taker is asleep, so each signal ends one wait; between them there is nothing to take.
+ * by signalfd, read, polled or in an epoll set, and by sigtimedwait, also by number.  The sender
+ * waits until the taker is asleep, so each signal ends one wait; between them there is nothing to
+ * take.
  *
  * Argument "threads": while another thread computes.
  */
@@ -123,6 +124,27 @@ static int take_wait(void)
 	return info.si_code == SI_USER && info.si_pid == sender ? number : 0;
 }
 
+static int take_by_number(void)
+{
+	const struct timespec limit = {60, 0};
+	siginfo_t info;
+	int number = (int)syscall(SYS_rt_sigtimedwait, &set, &info, &limit, 8);
+
+	return info.si_code == SI_USER && info.si_pid == sender ? number : 0;
+}
+
+/* A wait that nothing ends, for all signals: each that comes is foreign. */
+static int wait_for_all(int by_number)
+{
+	const struct timespec some = {0, 3000000};
+	sigset_t all;
+
+	sigfillset(&all);
+	if (by_number)
+		return syscall(SYS_rt_sigtimedwait, &all, NULL, &some, 8) != -1;
+	return sigtimedwait(&all, NULL, &some) != -1;
+}
+
 /* True if there is something to take that nobody has sent. */
 static int something(void)
 {
@@ -130,12 +152,15 @@ static int something(void)
 				 {.fd = blocking, .events = POLLIN}};
 	struct signalfd_siginfo info;
 	struct epoll_event event;
-	sigset_t pending;
+	sigset_t pending, by_number;
 
 	sigpending(&pending);
+	sigemptyset(&by_number);
+	syscall(SYS_rt_sigpending, &by_number, 8);
 	return poll(both, 2, 0) || epoll_wait(epoll, &event, 1, 0) ||
 	       read(polled, &info, sizeof(info)) != -1 || errno != EAGAIN ||
-	       sigismember(&pending, SIGTRAP) || sigismember(&pending, SIGRTMAX - 1);
+	       sigismember(&pending, SIGTRAP) || sigismember(&pending, SIGRTMAX - 1) ||
+	       sigismember(&by_number, SIGTRAP) || sigismember(&by_number, SIGRTMAX - 1);
 }
 
 static const struct {
@@ -145,7 +170,8 @@ static const struct {
 	    {"poll", take_poll},
 	    {"poll_timed", take_poll_timed},
 	    {"epoll_wait", take_epoll},
-	    {"sigtimedwait", take_wait}};
+	    {"sigtimedwait", take_wait},
+	    {"rt_sigtimedwait", take_by_number}};
 
 static void try_way(const char *name, int (*take)(void))
 {
@@ -157,6 +183,8 @@ static void try_way(const char *name, int (*take)(void))
 		foreign += something();
 		shared->asking = numbers[i % 3];
 		wrong += take() != numbers[i % 3];
+		work(0.001);
+		foreign += wait_for_all(i % 2);
 	}
 	printf("%s: %d signals, wrong %d, foreign %d\n", name, ROUNDS, wrong, foreign);
 }

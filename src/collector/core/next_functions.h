@@ -189,6 +189,14 @@ void signal_show_real(void);
 void signal_hide_again(void);
 
 /*
+ * Around a call whose child has no handlers (CLONE_CLEAR_SIGHAND): in the thread none of ours comes
+ * until signal_release, with what signal_hold has returned, and the child has ours again.
+ */
+uint64_t signal_hold(void);
+void signal_release(uint64_t mask);
+void signal_handle_again(void);
+
+/*
  * What the calling thread believes it blocks is blocked indeed, so that a thread that it makes
  * gets no signal of the program's before it has a state, and is ours again.
  */
@@ -214,7 +222,11 @@ uint64_t signal_numbers_unhandled(void);
 /* sigprocmask, as the program sees it; `next` is the call itself. */
 int signal_change_mask(int how, const sigset_t *set, sigset_t *old,
 		       int (*next)(int, const sigset_t *, sigset_t *));
-/* signal_number.c: rt_sigaction, rt_sigprocmask and signalfd4 by number, as syscall(3) has them. */
+/* signal_wait.c: sigtimedwait, as the program sees it; `next` is the call itself. */
+typedef int signal_wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
+int signal_wait_by(const sigset_t *set, siginfo_t *info, const struct timespec *timeout,
+		   signal_wait *next);
+/* signal_number.c: the calls on signals by number, as syscall(3) has them. */
 bool signal_is_number(long number);
 long signal_by_number(long number, long a, long b, long c, long d);
 

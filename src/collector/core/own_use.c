@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #define NOT_LOOKED_AT UINT64_MAX
@@ -15,6 +16,9 @@ static struct format_own_use *use = &elsewhere;
 static struct format_left nowhere;
 static struct format_left *left = &nowhere;
 static int use_pid; /* whose they are: a child of vfork has the same memory */
+
+/* This thread is in a span: what comes on top of it, a handler's, is in that. */
+static __thread bool in_span __attribute__((tls_model("initial-exec")));
 
 static struct own_use_span work;
 static _Atomic int worker; /* the thread between work_begin and work_end; 0: none */
@@ -87,18 +91,48 @@ void own_use_begin(struct own_use_span *span)
 {
 	*span = (struct own_use_span){.minor = NOT_LOOKED_AT};
 	/* Where nothing is recorded any more a filter may forbid the call. */
-	if (atomic_load(&collector.recording) && !is_working())
-		read_span(span);
+	if (!atomic_load(&collector.recording) || in_span || is_working())
+		return;
+	in_span = true;
+	read_span(span);
 }
 
 void own_use_end(const struct own_use_span *span)
 {
 	struct own_use_span now;
 
-	if (span->minor == NOT_LOOKED_AT || !atomic_load(&collector.recording))
+	if (span->minor == NOT_LOOKED_AT)
+		return;
+	in_span = false;
+	if (!atomic_load(&collector.recording))
 		return;
 	read_span(&now);
 	add_since(span, &now);
+}
+
+void own_use_first_begin(struct own_use_span *span)
+{
+	enum { FIRST = 8 };
+	static int pid;
+	static _Atomic unsigned looks;
+
+	*span = (struct own_use_span){.minor = NOT_LOOKED_AT};
+	if (atomic_load_explicit(&looks, memory_order_relaxed) >= FIRST && pid == use_pid)
+		return;
+	if (pid != use_pid)
+		atomic_store(&looks, 0);
+	pid = use_pid;
+	atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
+	own_use_begin(span);
+}
+
+void own_use_prefault(void *memory, size_t size)
+{
+	struct own_use_span span;
+
+	own_use_begin(&span);
+	sys_call(SYS_madvise, memory, size, MADV_POPULATE_WRITE, 0);
+	own_use_end(&span);
 }
 
 void own_use_work_begin(void)

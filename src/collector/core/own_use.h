@@ -9,17 +9,23 @@
 #include "format/own_use.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * The calling thread works for the collector from begin to end: so its page faults, blocks and
  * switches in between are ours.  For work that is worth two system calls.  It may stand between
- * work_begin and work_end, not in another span.
+ * work_begin and work_end, and in another span, which it belongs to then.
  */
 struct own_use_span {
 	uint64_t minor, major, input, output, voluntary, involuntary;
 };
 void own_use_begin(struct own_use_span *span);
 void own_use_end(const struct own_use_span *span);
+/* The same for a handler of ours, which looks in a process's first events only: they touch most. */
+void own_use_first_begin(struct own_use_span *span);
+
+/* Pages of ours that will be filled: their faults and their blocks are ours. */
+void own_use_prefault(void *memory, size_t size);
 
 /* The same around a sample point, which counts what was up to it; one thread at a time. */
 void own_use_work_begin(void);

@@ -2,6 +2,7 @@
 #include "collector/core/record_buffer.h"
 
 #include "collector/core/control.h"
+#include "collector/core/own_use.h"
 #include "collector/core/recording.h"
 
 static bool next_block(struct record_buffer *lane, struct blockfile *file, uint32_t number,
@@ -11,6 +12,8 @@ static bool next_block(struct record_buffer *lane, struct blockfile *file, uint3
 
 	if (!block)
 		return false;
+	if (lane->block) /* a short run's first one is hardly filled */
+		own_use_prefault(block, LANE_BLOCK);
 	*block = (struct format_block_header){
 		.magic = FORMAT_BLOCK_MAGIC,
 		.size = LANE_BLOCK,

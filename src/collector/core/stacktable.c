@@ -11,6 +11,7 @@
 #include "collector/core/stacktable.h"
 
 #include "collector/core/control.h"
+#include "collector/core/own_use.h"
 #include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/sources/counter.h"
@@ -69,6 +70,8 @@ static struct format_node *segment_at(uint32_t index)
 		control_take_block(&collector.stacks, SEGMENT_BLOCK, &(uint32_t){0});
 	if (!block)
 		return NULL;
+	if (index)
+		own_use_prefault(block, SEGMENT_BLOCK);
 	*block = (struct format_block_header){
 		.magic = FORMAT_BLOCK_MAGIC,
 		.size = SEGMENT_BLOCK,

@@ -30,6 +30,7 @@
 
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
@@ -337,10 +338,14 @@ bool perf_signal_is_ours(const siginfo_t *info)
 
 static void on_trap(int signal, siginfo_t *info, void *context)
 {
+	struct own_use_span span;
+
 	if (perf_signal_is_ours(info)) {
 		signal_open_faults(context);
+		own_use_first_begin(&span);
 		if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
 			handle(event_of(info) & 0xff, info, wait_program_context(context));
+		own_use_end(&span);
 		wait_go_on(context, false);
 		return;
 	}

@@ -10,6 +10,7 @@
  */
 #include "collector/arch/vfork.h"
 #include "collector/core/file.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
@@ -19,8 +20,8 @@
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/wrap/lineage.h"
-#include "collector/core/next_functions.h"
 
+#include <linux/sched.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -132,10 +133,26 @@ void fork_before_clone(unsigned long flags)
 	child_moves = flags & CLONE_NEWNS && fork_has_own_memory(flags);
 }
 
+static bool clears_handlers(long number, long a)
+{
+	return number == SYS_clone3 && ((const struct clone_args *)a)->flags & CLONE_CLEAR_SIGHAND;
+}
+
 long fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
+	bool clears = clears_handlers(number, a);
+	uint64_t mask = 0;
+
 	before_fork();
-	return forked(NEXT(syscall)(number, a, b, c, d, e, f));
+	if (clears)
+		mask = signal_hold();
+	long child = NEXT(syscall)(number, a, b, c, d, e, f);
+
+	if (clears && !child)
+		signal_handle_again();
+	if (clears)
+		signal_release(mask);
+	return forked(child);
 }
 
 /* Called by the vfork wrapper, which must leave the stack as it found it. */

@@ -13,6 +13,7 @@
  * program's too: what it blocks is blocked, and its own handler runs after ours.  Without
  * one nothing happens, where by default they would kill.
  */
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
@@ -22,7 +23,6 @@
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
 #include "collector/wrap/handler_entry.h"
-#include "collector/core/next_functions.h"
 #include "collector/wrap/signal_fd.h"
 #include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"
@@ -497,6 +497,38 @@ void signal_hide_again(void)
 			NEXT(sigaction)(signals[i].number, &signals[i].action, NULL);
 		if (signals[i].taken && is_engine_signal(&signals[i]))
 			open_mask(&signals[i]);
+	}
+}
+
+/* SIGBUS stays open: nobody survives a fault that is blocked. */
+uint64_t signal_hold(void)
+{
+	uint64_t set = 0, before = 0;
+
+	for (int i = 0; i < SIGNALS; i++)
+		if (signals[i].taken && i != FAULT)
+			set |= FORMAT_SIGNAL_BIT(signals[i].number);
+	sys_call(SYS_rt_sigprocmask, SIG_BLOCK, &set, &before, sizeof(set));
+	return before;
+}
+
+void signal_release(uint64_t mask)
+{
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
+}
+
+/* What the program ignores stays ignored, as the kernel has it. */
+void signal_handle_again(void)
+{
+	for (int i = 0; i < SIGNALS; i++) {
+		struct ours *ours = &signals[i];
+
+		if (!ours->taken)
+			continue;
+		if (is_handled(ours))
+			ours->program = (struct sigaction){.sa_handler = SIG_DFL};
+		follow_stack(ours);
+		NEXT(sigaction)(ours->number, &ours->action, NULL);
 	}
 }
 

@@ -4,9 +4,9 @@
  * process back so (Chromium), and without us in between an event would then find no handler of
  * ours, and end the program.
  */
+#include "collector/core/next_functions.h"
 #include "collector/core/sys.h"
 #include "collector/wrap/handler_entry.h"
-#include "collector/core/next_functions.h"
 #include "collector/wrap/signal_fd.h"
 
 #include <string.h>
@@ -115,10 +115,36 @@ static long signalfd_by_number(int fd, const kernel_set *set, size_t size, int f
 	return signal_fd_make(fd, &theirs, flags, raw_signalfd);
 }
 
+static int raw_wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	return (int)NEXT(syscall)(SYS_rt_sigtimedwait, (long)set, (long)info, (long)timeout,
+				  sizeof(kernel_set), 0, 0);
+}
+
+/* Apart from sigtimedwait, which calls some senders by another name. */
+static long wait_by_number(const kernel_set *set, siginfo_t *info, const struct timespec *timeout,
+			   size_t size)
+{
+	sigset_t theirs;
+
+	if (size != sizeof(kernel_set) || !set)
+		return NEXT(syscall)(SYS_rt_sigtimedwait, (long)set, (long)info, (long)timeout,
+				     (long)size, 0, 0);
+	set_from_kernel(&theirs, *set);
+	return signal_wait_by(&theirs, info, timeout, raw_wait);
+}
+
+static long pending_by_number(kernel_set *set, size_t size)
+{
+	signal_open_again();
+	return result_of(sys_call(SYS_rt_sigpending, set, size, 0, 0));
+}
+
 bool signal_is_number(long number)
 {
 	return number == SYS_rt_sigaction || number == SYS_rt_sigprocmask ||
-	       number == SYS_signalfd4;
+	       number == SYS_signalfd4 || number == SYS_rt_sigtimedwait ||
+	       number == SYS_rt_sigpending;
 }
 
 long signal_by_number(long number, long a, long b, long c, long d)
@@ -129,6 +155,11 @@ long signal_by_number(long number, long a, long b, long c, long d)
 					(struct kernel_action *)c, (size_t)d);
 	case SYS_rt_sigprocmask:
 		return mask_by_number((int)a, (const kernel_set *)b, (kernel_set *)c, (size_t)d);
+	case SYS_rt_sigtimedwait:
+		return wait_by_number((const kernel_set *)a, (siginfo_t *)b,
+				      (const struct timespec *)c, (size_t)d);
+	case SYS_rt_sigpending:
+		return pending_by_number((kernel_set *)a, (size_t)b);
 	default:
 		return signalfd_by_number((int)a, (const kernel_set *)b, (size_t)c, (int)d);
 	}

@@ -6,11 +6,11 @@
  * number then wait, too.  They are not shown and not handed out; afterwards the signal is open
  * again.
  */
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock_signals.h"
-#include "collector/core/next_functions.h"
 
 #include <errno.h>
 #include <time.h>
@@ -32,8 +32,9 @@ static struct timespec time_until(uint64_t end_ns)
 				 .tv_nsec = (long)(ns % 1000000000u)};
 }
 
-/* As sigtimedwait, but without ours. */
-static int wait_for_theirs(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+/* As `next`, but without ours. */
+static int wait_for_theirs(const sigset_t *set, siginfo_t *info, const struct timespec *timeout,
+			   signal_wait *next)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct timespec rest;
@@ -41,7 +42,7 @@ static int wait_for_theirs(const sigset_t *set, siginfo_t *info, const struct ti
 	int number;
 
 	info = info ? info : &room;
-	while ((number = NEXT(sigtimedwait)(set, info, timeout)) > 0 && signal_is_our_own(info)) {
+	while ((number = next(set, info, timeout)) > 0 && signal_is_our_own(info)) {
 		if (!timeout || timeout->tv_sec > INT32_MAX)
 			continue;
 		if (timeout != &rest)
@@ -54,19 +55,25 @@ static int wait_for_theirs(const sigset_t *set, siginfo_t *info, const struct ti
 	return number;
 }
 
+int signal_wait_by(const sigset_t *set, siginfo_t *info, const struct timespec *timeout,
+		   signal_wait *next)
+{
+	if (!names_ours(set))
+		return next(set, info, timeout);
+	return wait_for_theirs(set, info, timeout, next);
+}
+
 COLLECTOR_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info,
 				  const struct timespec *timeout)
 {
-	if (!names_ours(set))
-		return NEXT(sigtimedwait)(set, info, timeout);
-	return wait_for_theirs(set, info, timeout);
+	return signal_wait_by(set, info, timeout, NEXT(sigtimedwait));
 }
 
 COLLECTOR_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
 	if (!names_ours(set))
 		return NEXT(sigwaitinfo)(set, info);
-	return wait_for_theirs(set, info, NULL);
+	return wait_for_theirs(set, info, NULL, NEXT(sigtimedwait));
 }
 
 COLLECTOR_EXPORT int sigwait(const sigset_t *set, int *number)
@@ -76,7 +83,7 @@ COLLECTOR_EXPORT int sigwait(const sigset_t *set, int *number)
 	if (!names_ours(set))
 		return NEXT(sigwait)(set, number);
 	do
-		result = wait_for_theirs(set, NULL, NULL);
+		result = wait_for_theirs(set, NULL, NULL, NEXT(sigtimedwait));
 	while (result < 0 && errno == EINTR);
 	if (result < 0)
 		return errno;
