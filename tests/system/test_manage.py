@@ -412,6 +412,35 @@ def removes_experiments_only(t):
     t.equal(sorted(p.name for p in t.directory.iterdir()), ['papers.er'], 'nothing is left')
 
 
+@test
+def replaces_experiments_only(t):
+    """-O removes what `rm` would, and an empty directory."""
+    family = t.collect('sh', '-c', '(/bin/ls > /dev/null); exit 0').experiment
+    part = next(family.glob('_f1*.er'))
+    before = sorted(path.name for path in family.rglob('*'))
+    result = t.run(t.helio, 'collect', '-O', part, 'true')
+    t.check(result.status and 'part of another experiment' in result.err, f'a part: status {result.status}, {result.err}')
+    t.equal(sorted(path.name for path in family.rglob('*')), before, 'the whole one')
+    (t.directory / 'empty.er').mkdir()
+    for name in ('empty.er', 'empty.er', family):
+        t.equal(t.run(t.helio, 'collect', '-q', '-A', 'off', '-O', name, '/bin/true').status, 0, f'-O {name}')
+        helio(t, 'check', name)
+    (t.directory / 'link.er').symlink_to(family)
+    result = t.run(t.helio, 'collect', '-O', 'link.er', 'true')
+    t.check(result.status and 'something else' in result.err, f'a link: {result.err}')
+    helio(t, 'check', family)
+
+
+@test
+def replaced_by_one_that_is_killed(t):
+    """Its name is gone before anything in it is: nobody takes what is left for an experiment."""
+    for which in (1, 3, 5):
+        experiment = t.collect('sh', '-c', '(/bin/ls > /dev/null); exit 0').experiment
+        t.run(t.need('strace'), '-f', '-qq', '-o', '/dev/null', '-e', 'trace=unlinkat', '-e', f'inject=unlinkat:signal=KILL:when={which}',
+              t.helio, 'collect', '-q', '-O', experiment, '/bin/true')
+        t.check(not experiment.exists(), f'killed at removal {which}: what is left has the name')
+
+
 def begin(t, *words):
     """A recording in progress, begun for sure."""
     experiment = t.directory / 'running.er'
@@ -433,6 +462,8 @@ def a_recording_in_progress_is_left_alone(t):
         for words in (('rm', experiment), ('rm', '-f', experiment), ('mv', experiment, 'x.er'), ('cp', experiment, 'x.er')):
             result = helio(t, *words, status=1)
             t.check('still being recorded' in result.err and 'helio ctl stop' in result.err, result.err)
+        result = t.run(t.helio, 'collect', '-O', experiment, 'true')
+        t.check(result.status and 'still being recorded' in result.err, f'collect -O: status {result.status}, {result.err}')
         t.equal(json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state'], 'recording', 'ls')
         t.check('still being recorded' in helio(t, 'check', experiment, status=1).out, 'check')
         helio(t, 'ctl', 'stop', experiment)

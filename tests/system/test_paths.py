@@ -249,6 +249,10 @@ def a_link_of_another_user_to_an_experiment(t):
             result = t.run(t.helio, *words, cwd=t.directory)
             t.check(result.status and 'a link of another user' in result.err, f'{words}: status {result.status}, {result.err}')
             t.equal(state(home), before, f'the experiment after {words}')
+    for name in 'foreign/it.er', 'to_foreign/it.er', 'relative/it.er':
+        result = t.run(t.helio, 'collect', '-O', name, 'true', cwd=t.directory)
+        t.check(result.status and 'a link of another user' in result.err, f'collect -O {name}: status {result.status}, {result.err}')
+        t.equal(state(home), before, f'the experiment after collect -O {name}')
     t.equal(t.run(t.helio, 'cp', 'foreign/it.er', 'copy.er', cwd=t.directory).status, 0, 'status of cp, which only reads there')
     for name in 'own.er', 'own/it.er', 'own/../home/./it.er', '../' + t.directory.name + '/own/it.er':
         t.equal(t.run(t.helio, 'archive', name, cwd=t.directory).status, 0, f'status with links of its own: {name}')
