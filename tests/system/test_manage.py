@@ -17,7 +17,7 @@ import time
 
 import helio_reader
 import make_golden
-from harness import ROOT, Skip, test
+from harness import ROOT, Skip, patience, test
 
 LIBRARY = '''
 static volatile unsigned long sum;
@@ -393,6 +393,30 @@ def directories_without_end(t):
         t.equal(sorted(os.listdir(t.directory)), left, f'what is there after cp of {depth}')
         helio(t, 'rm', *left)
         t.equal(os.listdir(t.directory), [], f'what is there after rm of {depth}')
+
+
+@test
+def a_copy_that_is_exchanged(t):
+    """Somebody puts another directory in the place of the copy that is being made, which then fails: that one stays as it is."""
+    experiment = t.collect('/bin/true').experiment
+    make_deep(experiment, 80)
+    for which in (1, 2, 40):
+        place, trace = t.directory / f'place.{which}', t.directory / f'trace.{which}'
+        treasure = place / 'treasure'
+        treasure.mkdir(parents=True)
+        (treasure / 'ring').write_text('gold')
+        words = [t.need('strace'), '-f', '-o', trace, '-e', 'trace=mkdir,mkdirat', '-e', f'inject=mkdir,mkdirat:signal=STOP:when={which}',
+                 t.helio, 'cp', experiment, place / 'copy.er']
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as run:
+            while run.poll() is None and not (trace.is_file() and 'stopped by SIGSTOP' in trace.read_text()):
+                time.sleep(0.01)
+            half = next(place.glob('.copy.er.*'))
+            half.rename(place / 'aside')
+            treasure.rename(half)
+            os.kill(int(trace.read_text().split()[0]), signal.SIGCONT)
+            said = run.communicate(timeout=60 * patience())[1]
+        t.check(run.returncode == 1 and 'Cannot copy to' in said, f'{which}: status {run.returncode}, {said}')
+        t.equal([(path.name, path.read_text()) for path in half.glob('*')], [('ring', 'gold')], f'what was put there, at directory {which}')
 
 
 @test
