@@ -103,10 +103,10 @@ bool manage_make_room(const char *path, struct diag_list *diags)
 {
 	struct removal removal = {.diags = *diags};
 	struct stat info;
-
-	if (lstat(path, &info))
-		return true; /* what else is wrong with the path shows when it is made */
 	int folder = folder_open(path, O_NOFOLLOW);
+
+	if (folder < 0 && errno == ENOENT)
+		return true;
 	bool known = folder >= 0 && folder_stat(folder, FORMAT_FILE_LOG, &info);
 	bool ok = known ? remove_experiment(&removal, path)
 			: folder >= 0 && remove_empty(path, folder);

@@ -517,6 +517,9 @@ def full_disk(t):
     result = t.run('sh', '-c', f'"$0" print -functions {experiment} >/dev/full', t.helio)
     t.equal(result.status, 1, 'status')
     t.check('No space left' in result.err, result.err)
+    result = t.run('sh', '-c', f'"$0" diff {experiment} {experiment} >/dev/full', t.helio)
+    t.equal(result.status, 1, 'status of diff')
+    t.check('Cannot write the output: No space left' in result.err, f'diff: {result.err}')
 
 
 @test
