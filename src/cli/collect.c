@@ -60,7 +60,10 @@ static void sum_up(struct launch_call *call)
 
 static int run(char **argv, bool old_name)
 {
-	struct launch_call call = {.old_name = old_name, .attached = sum_up, .folder = -1};
+	struct launch_call call = {.old_name = old_name,
+				   .attached = sum_up,
+				   .replace = manage_make_room,
+				   .folder = -1};
 	int status = launch_collect(argv, &call);
 
 	if (call.experiment)
@@ -81,7 +84,7 @@ int collect_main(int argc, char **argv)
 
 int attach_main(int argc, char **argv)
 {
-	return launch_attach(argc, argv, sum_up);
+	return launch_attach(argc, argv, sum_up, manage_make_room);
 }
 
 int collect_main_old(int argc, char **argv)

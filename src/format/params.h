@@ -22,8 +22,8 @@ enum params_key {
 	/* what handlers may take of a thread's time, percent; 0: no bound; absent:
 	 * PARAMS_OVERHEAD_DEFAULT */
 	PARAMS_OVERHEAD = 'o',
-	/* device and inode of the founder's directory, where somebody else could exchange one on
-	 * the way to it */
+	/* device and inode of the founder's directory, and PARAMS_PLACE_EXPOSED where somebody else
+	 * could exchange one on the way to it */
 	PARAMS_PLACE = 'D',
 	PARAMS_JAVA = 'j',	 /* "off": nothing of what a Java machine tells */
 	PARAMS_LAUNCHER = 'k',	 /* two numbers: the recording's to its launcher (broker.h) */
@@ -32,6 +32,7 @@ enum params_key {
 };
 
 #define PARAMS_OVERHEAD_DEFAULT 20
+#define PARAMS_PLACE_EXPOSED	",x"
 #define PARAMS_ENV_TEST_HANDLER "HELIO_TEST_HANDLER_NS"
 
 #define PARAMS_ENV	      "HELIO_COLLECTOR_PARAMS"

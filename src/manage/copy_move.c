@@ -55,42 +55,26 @@ static bool fail(struct transfer *transfer, const char *what, const char *path)
 	return false;
 }
 
-/* DIRECTORY/.NAME.PID: a name beside the target that is no experiment's. */
-static char *half_name(const char *target)
+static bool copy(struct transfer *transfer, int folder, const char *to)
 {
-	const char *base = path_name(target);
+	char *left;
 
-	return xasprintf("%.*s.%s.%d", (int)(base - target), target, base, (int)getpid());
-}
-
-/* The first failure is told of, with what is left. */
-static void fail_copy(struct transfer *transfer, const char *to, const char *half)
-{
+	if (tree_copy(folder, to, &left))
+		return true;
 	if (errno == ELOOP)
 		diag_add(&transfer->diags, DIAG_ERROR,
 			 "Cannot copy to %s: there are directories in one another, deeper than "
 			 "those of any experiment",
 			 to);
+	else if (errno == ESTALE)
+		diag_add(&transfer->diags, DIAG_ERROR,
+			 "Cannot copy to %s: something else has taken the place of the copy", to);
 	else
 		fail(transfer, "Cannot copy to", to);
-	if (!tree_remove(half) && errno != ENOENT)
-		fail(transfer, "Cannot remove", half);
-}
-
-static bool copy(struct transfer *transfer, int folder, const char *to)
-{
-	char *half = half_name(to);
-	bool ok = tree_copy(folder, half);
-
-	if (ok && !tree_same(folder, half)) {
-		errno = errno ? errno : EIO;
-		ok = false;
-	}
-	ok = ok && tree_rename(half, to);
-	if (!ok)
-		fail_copy(transfer, to, half);
-	free(half);
-	return ok;
+	if (left)
+		diag_add(&transfer->diags, DIAG_ERROR, "Cannot remove %s", left);
+	free(left);
+	return false;
 }
 
 static bool move(struct transfer *transfer, const char *from, int folder, const char *to)

@@ -69,6 +69,12 @@ bool manage_archive_options(const char *source, char *words,
 enum status manage_archive(const char *path, const struct manage_archive_request *request,
 			   struct diag_list *diags);
 
+/*
+ * Removes what a new experiment is to replace (-O): what `helio rm` may remove, or an empty
+ * directory.  False: it stays, as diags says.  That nothing is there is no fault.
+ */
+bool manage_make_room(const char *path, struct diag_list *diags);
+
 int manage_archive_main(int argc, char **argv); /* helio archive, er_archive */
 int manage_copy_main(int argc, char **argv);	/* helio cp, er_cp */
 int manage_move_main(int argc, char **argv);	/* helio mv, er_mv */

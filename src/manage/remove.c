@@ -3,18 +3,24 @@
  * `helio rm`: removes experiments and nothing else.
  */
 #include "base/array.h"
+#include "base/folder.h"
 #include "base/memory.h"
+#include "base/path.h"
 #include "base/terminal.h"
 #include "experiment/group.h"
+#include "format/format.h"
 #include "manage/manage.h"
 #include "manage/report.h"
 #include "manage/survey.h"
 #include "manage/tree.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct removal {
@@ -75,6 +81,42 @@ static bool remove_experiment(struct removal *removal, const char *path)
 		ok = remove_folder(removal, name, survey.experiment->folder);
 	survey_close(&survey);
 	free(name);
+	return ok;
+}
+
+/* True: an empty directory was there, and goes. */
+static bool remove_empty(const char *path, int folder)
+{
+	DIR *directory = folder_list(folder, "");
+	size_t entries = 0;
+
+	while (directory && readdir(directory))
+		entries++;
+	if (!directory)
+		return false;
+	closedir(directory);
+	return entries <= 2 && folder_is_named_by(folder, path) && /* . and .. */
+	       folder_remove_itself(folder, path_name(path));
+}
+
+bool manage_make_room(const char *path, struct diag_list *diags)
+{
+	struct removal removal = {.diags = *diags};
+	struct stat info;
+	int folder = folder_open(path, O_NOFOLLOW);
+
+	if (folder < 0 && errno == ENOENT)
+		return true;
+	bool known = folder >= 0 && folder_stat(folder, FORMAT_FILE_LOG, &info);
+	bool ok = known ? remove_experiment(&removal, path)
+			: folder >= 0 && remove_empty(path, folder);
+
+	folder_close(folder);
+	*diags = removal.diags;
+	if (!ok && !known)
+		diag_add(diags, DIAG_ERROR,
+			 "Cannot remove experiment %s: it is something else; move it away yourself",
+			 path);
 	return ok;
 }
 

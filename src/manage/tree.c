@@ -278,26 +278,12 @@ static bool same_entry(const struct pair *pair, const char *name, const struct s
 	}
 }
 
-bool tree_copy(int folder, const char *to)
-{
-	struct stat info;
-	struct pair pair = {.from = folder_open_below(folder, ""), .to = -1};
-
-	if (pair.from >= 0 && !fstat(pair.from, &info) &&
-	    !mkdir(to, (info.st_mode & 0777) | S_IRWXU))
-		pair.to = folder_open(to, O_NOFOLLOW);
-	if (pair.to >= 0)
-		return walk(pair, copy_entry, 0);
-	folder_close(pair.from);
-	return false;
-}
-
-bool tree_same(int folder, const char *copy)
+bool tree_same(int folder, int copy)
 {
 	struct pair pair = {.from = folder_open_below(folder, ""), .to = -1};
 
 	if (pair.from >= 0)
-		pair.to = folder_open(copy, O_NOFOLLOW);
+		pair.to = folder_open_below(copy, "");
 	if (pair.to >= 0)
 		return walk(pair, same_entry, 0);
 	folder_close(pair.from);
@@ -316,21 +302,9 @@ static int open_parent(const char *path, char **copy, const char **name)
 
 	*name = slash ? slash + 1 : *copy;
 	if (!slash)
-		return folder_open(".", 0);
+		return folder_open(".", O_PATH);
 	*slash = '\0';
-	return folder_open(slash == *copy ? "/" : *copy, 0);
-}
-
-bool tree_remove(const char *path)
-{
-	char *words;
-	const char *name;
-	int folder = open_parent(path, &words, &name);
-	bool ok = folder >= 0 && folder_remove(folder, name);
-
-	folder_close(folder);
-	free_quietly(words);
-	return ok;
+	return folder_open(slash == *copy ? "/" : *copy, O_PATH);
 }
 
 static bool rename_at(int parent, const char *from, int to_parent, const char *to)
@@ -349,11 +323,6 @@ static bool rename_at(int parent, const char *from, int to_parent, const char *t
 	return !renameat(parent, from, to_parent, to);
 }
 
-bool tree_rename(const char *from, const char *to)
-{
-	return rename_at(AT_FDCWD, from, AT_FDCWD, to);
-}
-
 static bool is_link(int parent, const char *name)
 {
 	struct stat info;
@@ -361,17 +330,21 @@ static bool is_link(int parent, const char *name)
 	return !fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) && S_ISLNK(info.st_mode);
 }
 
-static bool is_expected(int parent, const char *name, int folder)
+/* What a name may be, besides the folder itself. */
+enum alternative { OR_NOTHING, OR_LINK };
+
+static bool is_expected(int parent, const char *name, int folder, enum alternative also)
 {
-	return is_link(parent, name) || folder_is(folder, parent, name);
+	return (also == OR_LINK && is_link(parent, name)) || folder_is(folder, parent, name);
 }
 
 /* Who can change the directory may exchange what is in it up to the renaming: looks again. */
-static bool rename_folder(int parent, const char *from, int folder, int to_parent, const char *to)
+static bool rename_folder(int parent, const char *from, int folder, int to_parent, const char *to,
+			  enum alternative also)
 {
-	if (!is_expected(parent, from, folder) || !rename_at(parent, from, to_parent, to))
+	if (!is_expected(parent, from, folder, also) || !rename_at(parent, from, to_parent, to))
 		return false;
-	if (is_expected(to_parent, to, folder))
+	if (is_expected(to_parent, to, folder, also))
 		return true;
 	rename_at(to_parent, to, parent, from);
 	errno = ESTALE;
@@ -385,7 +358,7 @@ bool tree_rename_folder(const char *from, int folder, const char *to)
 	int parent = open_parent(from, &words[0], &name[0]);
 	int to_parent = open_parent(to, &words[1], &name[1]);
 	bool ok = parent >= 0 && to_parent >= 0 &&
-		  rename_folder(parent, name[0], folder, to_parent, name[1]);
+		  rename_folder(parent, name[0], folder, to_parent, name[1], OR_LINK);
 
 	folder_close(parent);
 	folder_close(to_parent);
@@ -400,7 +373,7 @@ static bool remove_folder(int parent, const char *name, int folder, char **going
 	if (is_link(parent, name))
 		return !unlinkat(parent, name, 0);
 	*going = xasprintf(".%s.%d", name, (int)getpid());
-	if (rename_folder(parent, name, folder, parent, *going))
+	if (rename_folder(parent, name, folder, parent, *going, OR_LINK))
 		return folder_remove_itself(folder, *going);
 	free_quietly(*going);
 	*going = NULL;
@@ -421,6 +394,88 @@ bool tree_remove_folder(const char *path, int folder, char **left)
 	folder_close(parent);
 	free(words);
 	free(going);
+	errno = error;
+	return ok;
+}
+
+/* Whether it is what was just made, and nothing that somebody has moved there meanwhile. */
+static bool is_fresh(int folder)
+{
+	struct stat info, parent;
+	size_t entries = 0;
+	DIR *directory = folder_list(folder, "");
+
+	while (directory && readdir(directory))
+		entries++;
+	if (directory)
+		closedir(directory);
+	if (!directory || fstat(folder, &info) || fstatat(folder, "..", &parent, 0))
+		return false;
+	errno = ESTALE;
+	/* there are file systems in which everything has one owner */
+	return entries <= 2 && (info.st_uid == geteuid() || info.st_uid == parent.st_uid);
+}
+
+/* Makes a directory and opens it. */
+static int make_fresh(int parent, const char *name, mode_t mode)
+{
+	int folder = mkdirat(parent, name, mode) ? -1 : folder_open_below(parent, name);
+
+	if (folder < 0 || is_fresh(folder))
+		return folder;
+	folder_close(folder);
+	return -1;
+}
+
+static bool copy_into(int from, int to)
+{
+	struct pair pair = {.from = folder_open_below(from, ""), .to = folder_open_below(to, "")};
+
+	if (pair.from >= 0 && pair.to >= 0)
+		return walk(pair, copy_entry, 0);
+	folder_close(pair.from);
+	folder_close(pair.to);
+	return false;
+}
+
+/* *half: the copy's name until it is complete, where it was made and stays. */
+static bool copy_beside(int folder, int parent, const char *name, char **half)
+{
+	char *fresh = xasprintf(".%s.%d", name, (int)getpid());
+	struct stat info;
+	int made = fstat(folder, &info)
+			   ? -1
+			   : make_fresh(parent, fresh, (info.st_mode & 0777) | S_IRWXU);
+	bool ok = made >= 0 && copy_into(folder, made);
+
+	if (ok && !tree_same(folder, made)) {
+		errno = errno ? errno : EIO;
+		ok = false;
+	}
+	ok = ok && rename_folder(parent, fresh, made, parent, name, OR_NOTHING);
+	int error = errno;
+
+	*half = NULL;
+	if (!ok && made >= 0 && !folder_remove_itself(made, fresh) && errno != ESTALE)
+		*half = xstrdup(fresh);
+	folder_close(made);
+	free(fresh);
+	errno = error;
+	return ok;
+}
+
+bool tree_copy(int folder, const char *to, char **left)
+{
+	char *words, *half = NULL;
+	const char *name;
+	int parent = open_parent(to, &words, &name);
+	bool ok = parent >= 0 && copy_beside(folder, parent, name, &half);
+	int error = errno;
+
+	*left = half ? xasprintf("%.*s%s", (int)(name - words), to, half) : NULL;
+	folder_close(parent);
+	free(words);
+	free(half);
 	errno = error;
 	return ok;
 }

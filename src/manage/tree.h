@@ -14,23 +14,26 @@
 bool tree_copy_file(int in, int folder, const char *to);
 /*
  * Copies a folder (base/folder.h) with all that is in it; nothing may be at `to`. Symbolic links
- * stay links.
+ * stay links.  The copy gets its name when it is complete, compared with the original; until then
+ * it has one that no reader takes for an experiment.  What others put in the place of either is
+ * neither renamed nor removed (ESTALE).  *left: the path of what could not be removed after a
+ * failure, for the caller to free, or NULL.
  */
-bool tree_copy(int folder, const char *to);
+bool tree_copy(int folder, const char *to, char **left);
 /* Whether two open files have the same content; closes both.  errno 0: they do not. */
 bool tree_same_file(int a, int b);
 /* Whether a copy of a folder holds the same files with the same content; errno 0: it does not. */
-bool tree_same(int folder, const char *copy);
-bool tree_remove(const char *path);
+bool tree_same(int folder, int copy);
 /*
- * The same of the folder that `path` led to, or of a link to it; ESTALE: that name is another's
- * now, which stays as it is.  It loses its name first, so that nobody reads one that is half gone.
+ * Removes the folder that `path` led to, or a link to it; ESTALE: that name is another's now,
+ * which stays as it is.  It loses its name first, so that nobody reads one that is half gone.
  * *left: after a failure the path of what is there, for the caller to free.
  */
 bool tree_remove_folder(const char *path, int folder, char **left);
-/* Gives a file or directory another name; EEXIST if it is taken, EXDEV: another file system. */
-bool tree_rename(const char *from, const char *to);
-/* The same of the folder that `from` led to, or of a link; ESTALE: that name is another's now. */
+/*
+ * Gives the folder that `from` led to, or a link to it, another name: EEXIST if it is taken, EXDEV:
+ * another file system, ESTALE: the name is another's now.
+ */
 bool tree_rename_folder(const char *from, int folder, const char *to);
 /* Makes a directory and those above it: of the user's own words, through links too. */
 bool tree_make_directories(const char *path);

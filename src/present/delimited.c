@@ -7,6 +7,7 @@
 #include "present/table.h"
 
 #include "base/memory.h"
+#include "base/strbuf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +27,15 @@ static void put_field(struct delimited *out, const char *prefix, const char *tex
 	out->begun = true;
 	fputc('"', out->file);
 	fputs(prefix, out->file);
-	for (; *text; text++) {
-		if (*text == '"')
+	struct strbuf shown = {0};
+
+	strbuf_put_in_line(&shown, text); /* no name begins a line */
+	for (size_t i = 0; i < shown.length; i++) {
+		if (shown.text[i] == '"')
 			fputc('"', out->file);
-		fputc(*text, out->file);
+		fputc(shown.text[i], out->file);
 	}
+	strbuf_fini(&shown);
 	fputc('"', out->file);
 }
 

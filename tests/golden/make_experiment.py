@@ -74,8 +74,9 @@ CHILD_THREAD = [
 THREADS = [('', 1, 12, 0, MAIN_THREAD), ('', 2, 14, 10, SECOND_THREAD), ('_f1', 1, 13, 20, CHILD_THREAD)]
 
 
-def elf(functions=tuple(SYMBOLS), build_id=BUILD_ID):
-    """A shared object that nobody runs: one segment of code, a symbol table and a build-id."""
+def elf(functions=None, build_id=None):
+    """A shared object that nobody runs: one segment of code, a symbol table and a build-id; by default those of the program."""
+    functions, build_id = functions or SYMBOLS, build_id or BUILD_ID
     names = b'\0'
     symbols = [struct.pack('<IBBHQQ', 0, 0, 0, 0, 0, 0)]
     for name, address, size, local in sorted(functions, key=lambda symbol: not symbol[3]):

@@ -471,7 +471,7 @@ def without_data(t):
     for expression, said in (('HSIZE > 1', 'HSIZE: no heap data (helio collect -H on)'), ('SOBJ > 1', '-s on'), ('IOFD == 1', '-i on'),
                              ('IOVFD IN FILEIOVFD(".*")', '-i on'), ('IOHEAPBYTES > 0', '-H on), no I/O data (helio collect -i on)'),
                              ('VADDR > 1', 'page-faults'), ('HWCINT > 1', '-h on'), ('PADDR > 1', 'root only'), ('LNAME("x.c:1") IN STACKL', 'FILE:LINE'),
-                             ('OMPSTATE == 1', 'not recorded'), ('DNAME("x") SOME IN IOFD', 'DNAME')):
+                             ('OMPSTATE == 1', 'no OpenMP data (helio collect --openmp on)'), ('DNAME("x") SOME IN IOFD', 'DNAME')):
         result = t.run(t.helio, 'print', '-printmode', 'json', '-metrics', 'e.totalcpu:name', '-filters', expression, '-functions', experiment)
         t.check(result.status == 0 and said in result.err, f'{expression}: {result.err}')
         t.equal([row['e.totalcpu'] for row in json.loads(result.out.splitlines()[-1])['rows']], [0], expression)
@@ -579,8 +579,8 @@ def leaf_lines(t):
 
 # What no event can have, and the words in which a warning says why or what to ask instead.
 REASONS = {'PADDR': 'root only', 'PHYSPC': 'root only', 'EA_PAGESIZE': 'Memory_page', 'MEM_LAT': 'EA_LGRP', 'LWP_LGRP_HOME': 'no thread a home',
-           'IOFSTYPE': '-i on', 'JTHREAD': 'native code', 'OMPSTATE': 'OpenMP', 'RID': 'sanitize=thread', 'DID': '-s on',
-           'HSIZE': '-H on', 'SOBJ': '-s on', 'IOOFD': '-i on', 'VADDR': 'helio collect -h', 'JGROUP("x") == JTHREAD': 'native code'}
+           'IOFSTYPE': '-i on', 'JTHREAD': 'THRID', 'OMPSTATE': 'OpenMP', 'RID': 'sanitize=thread', 'DID': '-s on',
+           'HSIZE': '-H on', 'SOBJ': '-s on', 'IOOFD': '-i on', 'VADDR': 'helio collect -h', 'JGROUP("x") == JTHREAD': 'THRID'}
 
 
 @test

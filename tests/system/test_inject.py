@@ -11,6 +11,7 @@ import time
 
 from harness import Skip, patience, test
 from test_attach import Program
+from test_code import build
 
 LATE = (0, 'interrupted 0\ntoo_short 0\n')
 
@@ -197,6 +198,55 @@ def library_is_far_away(t):
         t.equal(attached.wait(timeout=60 * patience()), 0, 'status of helio attach')
     kinds = [event['kind'] for event in t.read(t.directory / 'a.er')['']['log_events']]
     t.check('exec' in kinds, f'no exec among {kinds}')
+
+
+TWICE = '''
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile unsigned long work;
+static void *nap(void *unused) { for (;;) usleep(300); return unused; }
+int main(void)
+{
+	struct pollfd in = {.fd = 0, .events = POLLIN};
+	pthread_t thread;
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread, 0, nap, 0);
+	puts("ready");
+	fflush(stdout);
+	while (!poll(&in, 1, 0))
+		for (int i = 0; i < 20000; i++)
+			work += i;
+	return execl("/bin/echo", "echo", "done", (char *)0);
+}
+'''
+
+
+def attach_twice(t, prog, turn):
+    """One of two records, and the other says why not; the program becomes another one meanwhile, in which an event would be deadly."""
+    said = []
+    with Program(t, prog) as program:
+        both = [subprocess.Popen([t.helio, 'attach', '-p', '200u', '-o', f'{turn}.{i}.er', str(program.pid)], cwd=t.directory,
+                                 stderr=subprocess.PIPE, text=True) for i in range(2)]
+        end = time.monotonic() + 10 * patience()
+        while all(one.poll() is None for one in both) and time.monotonic() < end:
+            time.sleep(0.01)
+        begun = [one.stderr.readline() if one.poll() is None else '' for one in both]  # that it records
+        t.equal(program.end('q'), (0, 'done\n'), f'the program, turn {turn} ({begun})')
+        for one in both:
+            said.append((one.communicate(timeout=60 * patience())[1], one.returncode))
+    said.sort(key=lambda of: of[1])
+    t.equal([code for _, code in said], [0, 126], f'statuses, turn {turn} ({said})')
+    t.check('already' in said[1][0], f'turn {turn}: {said[1][0]}')
+
+
+@test
+def two_at_once(t):
+    """The kernel keeps tracers apart by threads: each of two would hold another one."""
+    prog = build(t, 'twice', ('twice.c', TWICE), flags=('-O1', '-pthread'))
+    for turn in range(16):
+        attach_twice(t, prog, turn)
 
 
 @test

@@ -17,7 +17,7 @@ import time
 
 import helio_reader
 import make_golden
-from harness import ROOT, Skip, test
+from harness import ROOT, Skip, patience, test
 
 LIBRARY = '''
 static volatile unsigned long sum;
@@ -396,6 +396,30 @@ def directories_without_end(t):
 
 
 @test
+def a_copy_that_is_exchanged(t):
+    """Somebody puts another directory in the place of the copy that is being made, which then fails: that one stays as it is."""
+    experiment = t.collect('/bin/true').experiment
+    make_deep(experiment, 80)
+    for which in (1, 2, 40):
+        place, trace = t.directory / f'place.{which}', t.directory / f'trace.{which}'
+        treasure = place / 'treasure'
+        treasure.mkdir(parents=True)
+        (treasure / 'ring').write_text('gold')
+        words = [t.need('strace'), '-f', '-o', trace, '-e', 'trace=mkdir,mkdirat', '-e', f'inject=mkdir,mkdirat:signal=STOP:when={which}',
+                 t.helio, 'cp', experiment, place / 'copy.er']
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as run:
+            while run.poll() is None and not (trace.is_file() and 'stopped by SIGSTOP' in trace.read_text()):
+                time.sleep(0.01)
+            half = next(place.glob('.copy.er.*'))
+            half.rename(place / 'aside')
+            treasure.rename(half)
+            os.kill(int(trace.read_text().split()[0]), signal.SIGCONT)
+            said = run.communicate(timeout=60 * patience())[1]
+        t.check(run.returncode == 1 and 'Cannot copy to' in said, f'{which}: status {run.returncode}, {said}')
+        t.equal([(path.name, path.read_text()) for path in half.glob('*')], [('ring', 'gold')], f'what was put there, at directory {which}')
+
+
+@test
 def removes_experiments_only(t):
     (t.directory / 'papers.er').mkdir()
     (t.directory / 'papers.er' / 'thesis').write_text('three years')
@@ -410,6 +434,35 @@ def removes_experiments_only(t):
     helio(t, 'rm', 'x.er', status=1)
     helio(t, 'rm', '-f', 'x.er')
     t.equal(sorted(p.name for p in t.directory.iterdir()), ['papers.er'], 'nothing is left')
+
+
+@test
+def replaces_experiments_only(t):
+    """-O removes what `rm` would, and an empty directory."""
+    family = t.collect('sh', '-c', '(/bin/ls > /dev/null); exit 0').experiment
+    part = next(family.glob('_f1*.er'))
+    before = sorted(path.name for path in family.rglob('*'))
+    result = t.run(t.helio, 'collect', '-O', part, 'true')
+    t.check(result.status and 'part of another experiment' in result.err, f'a part: status {result.status}, {result.err}')
+    t.equal(sorted(path.name for path in family.rglob('*')), before, 'the whole one')
+    (t.directory / 'empty.er').mkdir()
+    for name in ('empty.er', 'empty.er', family):
+        t.equal(t.run(t.helio, 'collect', '-q', '-A', 'off', '-O', name, '/bin/true').status, 0, f'-O {name}')
+        helio(t, 'check', name)
+    (t.directory / 'link.er').symlink_to(family)
+    result = t.run(t.helio, 'collect', '-O', 'link.er', 'true')
+    t.check(result.status and 'something else' in result.err, f'a link: {result.err}')
+    helio(t, 'check', family)
+
+
+@test
+def replaced_by_one_that_is_killed(t):
+    """Its name is gone before anything in it is: nobody takes what is left for an experiment."""
+    for which in (1, 3, 5):
+        experiment = t.collect('sh', '-c', '(/bin/ls > /dev/null); exit 0').experiment
+        t.run(t.need('strace'), '-f', '-qq', '-o', '/dev/null', '-e', 'trace=unlinkat', '-e', f'inject=unlinkat:signal=KILL:when={which}',
+              t.helio, 'collect', '-q', '-O', experiment, '/bin/true')
+        t.check(not experiment.exists(), f'killed at removal {which}: what is left has the name')
 
 
 def begin(t, *words):
@@ -433,6 +486,8 @@ def a_recording_in_progress_is_left_alone(t):
         for words in (('rm', experiment), ('rm', '-f', experiment), ('mv', experiment, 'x.er'), ('cp', experiment, 'x.er')):
             result = helio(t, *words, status=1)
             t.check('still being recorded' in result.err and 'helio ctl stop' in result.err, result.err)
+        result = t.run(t.helio, 'collect', '-O', experiment, 'true')
+        t.check(result.status and 'still being recorded' in result.err, f'collect -O: status {result.status}, {result.err}')
         t.equal(json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state'], 'recording', 'ls')
         t.check('still being recorded' in helio(t, 'check', experiment, status=1).out, 'check')
         helio(t, 'ctl', 'stop', experiment)

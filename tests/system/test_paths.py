@@ -249,6 +249,10 @@ def a_link_of_another_user_to_an_experiment(t):
             result = t.run(t.helio, *words, cwd=t.directory)
             t.check(result.status and 'a link of another user' in result.err, f'{words}: status {result.status}, {result.err}')
             t.equal(state(home), before, f'the experiment after {words}')
+    for name in 'foreign/it.er', 'to_foreign/it.er', 'relative/it.er':
+        result = t.run(t.helio, 'collect', '-O', name, 'true', cwd=t.directory)
+        t.check(result.status and 'a link of another user' in result.err, f'collect -O {name}: status {result.status}, {result.err}')
+        t.equal(state(home), before, f'the experiment after collect -O {name}')
     t.equal(t.run(t.helio, 'cp', 'foreign/it.er', 'copy.er', cwd=t.directory).status, 0, 'status of cp, which only reads there')
     for name in 'own.er', 'own/it.er', 'own/../home/./it.er', '../' + t.directory.name + '/own/it.er':
         t.equal(t.run(t.helio, 'archive', name, cwd=t.directory).status, 0, f'status with links of its own: {name}')
@@ -833,13 +837,40 @@ def root_records_where_another_user_is_at_home(t, engine):
         shutil.rmtree(made)
 
 
+@test(engines=True)
+def a_recording_whose_name_another_one_has(t, engine):
+    """One's own directories, moved or removed meanwhile: a finished experiment that comes to have the name stays as it is."""
+    finished = t.collect('sh', '-c', '/bin/true; (/bin/ls > /dev/null); exit 0').experiment
+    home = t.directory / 'home'
+    home.mkdir()
+    for case, script in {'moved': 'mv it.er old', 'removed': 'rm -rf it.er', 'a directory on the way': 'cd ..; mv way old; mkdir way'}.items():
+        place = home / 'way'
+        place.mkdir()
+        command = [t.helio, 'collect', '--engine', engine, '-A', 'off', '-H', 'on', '-o', str(place / 'it.er'), 'sh', '-c', WAITS]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            t.equal(run.stdout.readline(), 'ready\n', 'what the program says')
+            t.equal(t.run('sh', '-ec', script, cwd=place).status, 0, script)
+            shutil.copytree(finished, place / 'it.er', copy_function=shutil.copy2)
+            _, said = run.communicate('\n', timeout=60 * patience())
+        t.equal(run.returncode, 3, f'{case}: status ({said})')
+        t.check(('is not there any more' if case == 'removed' else 'was moved while it was recorded') in said, f'{case}: {said}')
+        same = t.run('diff', '-r', finished, place / 'it.er')
+        t.equal((same.status, same.out), (0, ''), f'{case}: the finished experiment')
+        shutil.rmtree(home)
+        home.mkdir()
+
+
 @test
 def who_could_exchange_a_directory(t):
-    """Only where others than root and oneself could, the program looks each time which directory its path leads to: that has its price."""
+    """Only where others than root and oneself could, the program goes by a descriptor each time: that has its price."""
     places = {'own': 0o755, 'group': 0o775, 'all': 0o777, 'sticky': 0o1777}
 
     def looks(place):
-        return ';D:' in t.run(t.helio, 'collect', '-q', '-A', 'off', '-O', place / 'it.er', 'sh', '-c', 'echo "$HELIO_COLLECTOR_PARAMS"').out
+        params = t.run(t.helio, 'collect', '-q', '-A', 'off', '-O', place / 'it.er', 'sh', '-c', 'echo "$HELIO_COLLECTOR_PARAMS"').out
+        numbers = re.search(r';D:(\d+),(\d+)(,x)?;', params)
+        info = (place / 'it.er').stat()
+        t.equal([int(number) for number in numbers.groups()[:2]], [info.st_dev, info.st_ino], 'the directory that is named')
+        return bool(numbers[3])
 
     if looks(t.directory):
         raise Skip(f'others could exchange a directory above {t.directory}')

@@ -517,6 +517,9 @@ def full_disk(t):
     result = t.run('sh', '-c', f'"$0" print -functions {experiment} >/dev/full', t.helio)
     t.equal(result.status, 1, 'status')
     t.check('No space left' in result.err, result.err)
+    result = t.run('sh', '-c', f'"$0" diff {experiment} {experiment} >/dev/full', t.helio)
+    t.equal(result.status, 1, 'status of diff')
+    t.check('Cannot write the output: No space left' in result.err, f'diff: {result.err}')
 
 
 @test
@@ -667,6 +670,10 @@ def commands_of_the_readme(t):
     for command in commands:
         if '-data_objects' in command:
             result = t.collect(t.target('faulter'), options=('-h', 'page-faults'))
+            words = [str(result.experiment) if word == 'test.1.er' else word for word in shlex.split(command)]
+        elif '-regions' in command:
+            t.run('gcc', '-O1', '-fopenmp', '-o', t.directory / 'ompwork', ROOT / 'tests' / 'targets' / 'ompwork.c')
+            result = t.collect(t.directory / 'ompwork')
             words = [str(result.experiment) if word == 'test.1.er' else word for word in shlex.split(command)]
         else:
             words = shlex.split(command)

@@ -143,19 +143,42 @@ static int open_folder(const char *path)
 static bool copy_of(const char *from, const char *to)
 {
 	int folder = open_folder(from);
-	bool ok = tree_copy(folder, to);
+	char *left;
+	bool ok = tree_copy(folder, to, &left);
 
+	assert_null(left);
 	folder_close(folder);
 	return ok;
 }
 
 static bool same_of(const char *from, const char *copy)
 {
-	int folder = open_folder(from);
-	bool same = tree_same(folder, copy);
+	int folder = open_folder(from), other = open_folder(copy);
+	bool same = tree_same(folder, other);
 
 	folder_close(folder);
+	folder_close(other);
 	return same;
+}
+
+static bool rename_of(const char *from, const char *to)
+{
+	int folder = open_folder(from);
+	bool ok = tree_rename_folder(from, folder, to);
+
+	folder_close(folder);
+	return ok;
+}
+
+static bool remove_of(const char *path)
+{
+	char *left;
+	int folder = open_folder(path);
+	bool ok = tree_remove_folder(path, folder, &left);
+
+	free(left);
+	folder_close(folder);
+	return ok;
 }
 
 static void test_copy_tree(void **state)
@@ -173,8 +196,9 @@ static void test_copy_tree(void **state)
 	assert_true(copy_of("other", "second"));
 	run("test -d second && diff -r --no-dereference tree second");
 	assert_true(same_of("other", "second"));
-	assert_true(tree_remove("other"));
+	assert_true(remove_of("other"));
 	assert_true(exists("tree/a/one"));
+	run("test -z \"$(ls -A | grep '^[.]')\"");
 }
 
 static void test_differences(void **state)
@@ -222,17 +246,15 @@ static void test_rename_and_remove(void **state)
 	(void)state;
 	build_tree();
 	run("mkdir taken");
-	assert_false(tree_rename("tree", "taken"));
+	assert_false(rename_of("tree", "taken"));
 	assert_int_equal(errno, EEXIST);
-	assert_true(tree_rename("tree", "moved"));
+	assert_true(rename_of("tree", "moved"));
 	assert_false(exists("tree"));
 	/* what a link points to is not ours */
 	run("mkdir precious; echo gold > precious/ring; ln -s ../precious moved/door");
-	assert_true(tree_remove("moved"));
+	assert_true(remove_of("moved"));
 	assert_false(exists("moved"));
 	assert_true(exists("precious/ring"));
-	assert_false(tree_remove("moved"));
-	assert_int_equal(errno, ENOENT);
 }
 
 static void test_directories(void **state)

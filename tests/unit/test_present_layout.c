@@ -327,7 +327,7 @@ static void delimited(void **state)
 		{.choice = {&size, FLAVOR_STATIC, VISIBLE_VALUE}},
 		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
 	};
-	struct row quoted[] = {{.name = "<Total>"}, {.name = "operator\"\" _s, x"}};
+	struct row quoted[] = {{.name = "<Total>"}, {.name = "operator\"\" _s,\nx"}};
 	double values[] = {.320, .320, 0, 0, 0, .130, 60, 0};
 	double base[] = {.320, .320, 0, 0};
 	struct table table = {.columns = columns,
@@ -348,7 +348,7 @@ static void delimited(void **state)
 			    "\"Total CPU Time\",\"Total CPU Time\",\"Total CPU Time\",\"\",\"\"\n"
 			    "\"V  (sec.)\",\"V  %\",\"   (sec.)\",\"   (bytes)\",\"   \"\n"
 			    "\"0.320\",\"100.00\",\"0.320\",\"0\",\"<Total>\"\n"
-			    "\"0.\",\"0.\",\"0.130\",\"60\",\"operator\"\"\"\" _s, x\"\n");
+			    "\"0.\",\"0.\",\"0.130\",\"60\",\"operator\"\"\"\" _s,\\x0ax\"\n");
 	free(text);
 }
 

@@ -6,6 +6,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/wrap/descriptor.h"
+#include "format/params.h"
 
 #include <errno.h>
 #include <sys/auxv.h>
@@ -16,20 +17,22 @@ _Atomic int file_broker = -1;
 static _Atomic uint32_t own_image; /* from before there is a file_broker; see format/broker.h */
 
 /*
- * The founder's directory: as the launcher says where somebody else could exchange a directory on
- * the way to it, or as it was when its path may have begun to mean something else.
+ * The founder's directory, as the launcher says: its path may come to lead to another one, which
+ * must stay as it is.  Exposed: somebody else could exchange a directory on the way to it between a
+ * look and what follows.
  */
 static uint64_t home_device, home_inode;
-static bool is_exposed;
+static bool knows_home, is_exposed;
 static _Atomic bool moved;
 
 void file_read_param(const char *value)
 {
 	const char *end;
 
+	knows_home = *value;
 	home_device = text_number(value, &end);
-	home_inode = *end == ',' ? text_number(end + 1, NULL) : 0;
-	is_exposed = *value;
+	home_inode = *end == ',' ? text_number(end + 1, &end) : 0;
+	is_exposed = knows_home && text_starts(end, PARAMS_PLACE_EXPOSED);
 }
 
 void file_moves(void)
@@ -38,7 +41,7 @@ void file_moves(void)
 
 	if (atomic_load(&moved))
 		return;
-	if (!is_exposed && !sys_call(SYS_newfstatat, AT_FDCWD, collector.founder, &info, 0)) {
+	if (!knows_home && !sys_call(SYS_newfstatat, AT_FDCWD, collector.founder, &info, 0)) {
 		home_device = info.st_dev;
 		home_inode = info.st_ino;
 	}
@@ -51,6 +54,11 @@ bool file_has_moved(void)
 	return atomic_load_explicit(&moved, memory_order_acquire);
 }
 
+static bool is_home(const struct stat *info)
+{
+	return info->st_dev == home_device && info->st_ino == home_inode;
+}
+
 /*
  * -ESTALE: its path leads elsewhere.  Closed at once: it may lead out of a jail.  Not a part of
  * its callers, which may be on a small stack.
@@ -60,13 +68,22 @@ __attribute__((noinline)) static int open_home(void)
 	struct stat info;
 	int fd = sys_open(collector.founder, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 
-	if (fd < 0 || !(is_exposed || file_has_moved()))
+	if (fd < 0 || !(knows_home || file_has_moved()))
 		return fd;
-	if (!sys_call(SYS_fstat, fd, &info, 0, 0) && info.st_dev == home_device &&
-	    info.st_ino == home_inode)
+	if (!sys_call(SYS_fstat, fd, &info, 0, 0) && is_home(&info))
 		return fd;
 	sys_close(fd);
 	return -ESTALE;
+}
+
+/* Without a descriptor, of which the program may have none left. 0 or a negative errno. */
+__attribute__((noinline)) static int look_at_home(void)
+{
+	struct stat info;
+	int result = (int)sys_call(SYS_newfstatat, AT_FDCWD, collector.founder, &info,
+				   AT_SYMLINK_NOFOLLOW);
+
+	return result || is_home(&info) ? result : -ESTALE;
 }
 
 /* ---- the launcher, who reaches what we do not ---- */
@@ -121,19 +138,26 @@ static bool is_in_family(const char **path)
 }
 
 /*
- * A system call on a path in the experiment.  Where the path alone does not tell what it leads to,
- * the founder's directory is looked at, and what is below it reached from there.  -ESTALE: it has
- * moved out of our reach.
+ * A system call on a path in the experiment.  The founder's directory is looked at first, and where
+ * that may have changed by then, what is below it reached from there.  -ESTALE: it has moved out of
+ * our reach.
  */
 static long call_at(long number, const char *path, long third, long fourth)
 {
-	if (!(is_exposed || file_has_moved()) || !is_in_family(&path))
+	const char *below = path;
+	bool ours = (knows_home || file_has_moved()) && is_in_family(&below);
+	bool changes = is_exposed || file_has_moved();
+	int look = ours && !changes ? look_at_home() : 0;
+
+	if (look)
+		return look;
+	if (!ours || !changes)
 		return sys_call(number, AT_FDCWD, path, third, fourth);
 	int home = open_home();
 
 	if (home < 0)
 		return file_has_moved() && home != -EMFILE && home != -ENFILE ? -ESTALE : home;
-	long result = sys_call(number, home, *path ? path : ".", third, fourth);
+	long result = sys_call(number, home, *below ? below : ".", third, fourth);
 
 	sys_close(home);
 	return result;

@@ -24,8 +24,8 @@ int file_reach_launcher(void);
  */
 void file_let_pass(void);
 /*
- * "DEVICE,INODE" of the founder's directory: somebody else could exchange one on the way to it, so
- * each time it is looked at which one the path leads to.  "": nobody could.
+ * "DEVICE,INODE" of the founder's directory: each time it is looked at whether the path leads to
+ * that one.  With PARAMS_PLACE_EXPOSED behind it somebody else could exchange one on the way to it.
  */
 void file_read_param(const char *value);
 /* From now on the experiment's path may mean something else; it does not yet. */

@@ -110,20 +110,30 @@ void own_use_end(const struct own_use_span *span)
 	add_since(span, &now);
 }
 
-void own_use_first_begin(struct own_use_span *span)
+const struct own_use_span *own_use_first_begin(void)
 {
 	enum { FIRST = 8 };
 	static int pid;
 	static _Atomic unsigned looks;
+	static struct own_use_span first[FIRST]; /* not on the program's stack */
+	unsigned look;
 
-	*span = (struct own_use_span){.minor = NOT_LOOKED_AT};
 	if (atomic_load_explicit(&looks, memory_order_relaxed) >= FIRST && pid == use_pid)
-		return;
+		return NULL;
 	if (pid != use_pid)
 		atomic_store(&looks, 0);
 	pid = use_pid;
-	atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
-	own_use_begin(span);
+	look = atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
+	if (look >= FIRST)
+		return NULL;
+	own_use_begin(&first[look]);
+	return &first[look];
+}
+
+void own_use_first_end(const struct own_use_span *span)
+{
+	if (span)
+		own_use_end(span);
 }
 
 void own_use_prefault(void *memory, size_t size)

@@ -21,8 +21,12 @@ struct own_use_span {
 };
 void own_use_begin(struct own_use_span *span);
 void own_use_end(const struct own_use_span *span);
-/* The same for a handler of ours, which looks in a process's first events only: they touch most. */
-void own_use_first_begin(struct own_use_span *span);
+/*
+ * The same for a handler of ours, which looks in a process's first events only: they touch most.
+ * NULL: it does not look.
+ */
+const struct own_use_span *own_use_first_begin(void);
+void own_use_first_end(const struct own_use_span *span);
 
 /* Pages of ours that will be filled: their faults and their blocks are ours. */
 void own_use_prefault(void *memory, size_t size);

@@ -181,7 +181,6 @@ static bool take(struct thread *thread, const struct unwind_regs *regs, bool by_
 static void sample_running(const struct unwind_regs *regs, bool by_timer)
 {
 	struct overhead_mark mark;
-	struct own_use_span span;
 	uint64_t rest_ns;
 
 	overhead_enter(&mark, false);
@@ -191,10 +190,10 @@ static void sample_running(const struct unwind_regs *regs, bool by_timer)
 		return;
 	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);
 	wake_monitor();
-	own_use_first_begin(&span);
+	const struct own_use_span *span = own_use_first_begin();
 	bool taken = take(thread, regs, by_timer);
 
-	own_use_end(&span);
+	own_use_first_end(span);
 	if (!taken)
 		return;
 	uint64_t cost_ns = overhead_leave(thread, &mark, OVERHEAD_SENT, &rest_ns);

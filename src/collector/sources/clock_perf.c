@@ -338,14 +338,14 @@ bool perf_signal_is_ours(const siginfo_t *info)
 
 static void on_trap(int signal, siginfo_t *info, void *context)
 {
-	struct own_use_span span;
-
 	if (perf_signal_is_ours(info)) {
+		const struct own_use_span *span;
+
 		signal_open_faults(context);
-		own_use_first_begin(&span);
+		span = own_use_first_begin();
 		if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
 			handle(event_of(info) & 0xff, info, wait_program_context(context));
-		own_use_end(&span);
+		own_use_first_end(span);
 		wait_go_on(context, false);
 		return;
 	}

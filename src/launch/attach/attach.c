@@ -72,6 +72,7 @@ struct attach {
 	uint64_t for_ms; /* 0: until the end */
 	bool tree;
 	launch_ending *ending;
+	launch_replace *replace;
 	const char *library;
 	VEC(struct session) sessions;
 	int signal_fd;
@@ -192,8 +193,8 @@ static enum status create(struct attach *attach, struct session *session)
 
 	name_for(attach, session, &options);
 	if (new_experiment_name(&options, &session->name, &attach->diags) != STATUS_OK ||
-	    new_experiment_create(&options, &session->name, &session->folder, &attach->diags) !=
-		    STATUS_OK)
+	    new_experiment_create(&options, attach->replace, &session->name, &session->folder,
+				  &attach->diags) != STATUS_OK)
 		return STATUS_IO;
 	session->mono_ns = run_now_ns();
 	session->argv = attach_arguments(&attach->arena, session->pid);
@@ -565,10 +566,12 @@ static int attach_all(struct attach *attach)
 	return code ? code : record(attach);
 }
 
-int launch_attach_to(const struct options *options, char **words, launch_ending *ending)
+int launch_attach_to(const struct options *options, char **words, launch_ending *ending,
+		     launch_replace *replace)
 {
 	char *pids[] = {(char *)(uintptr_t)options->attach, NULL};
-	struct attach attach = {.words = words, .options = *options, .ending = ending};
+	struct attach attach = {
+		.words = words, .options = *options, .ending = ending, .replace = replace};
 
 	attach.options.target = pids;
 	int code = attach_all(&attach);
@@ -605,9 +608,9 @@ static bool read_command_line(struct attach *attach, int argc, char **argv, int 
 	return read == COMMAND_LINE_OK;
 }
 
-int launch_attach(int argc, char **argv, launch_ending *ending)
+int launch_attach(int argc, char **argv, launch_ending *ending, launch_replace *replace)
 {
-	struct attach attach = {.words = argv, .ending = ending};
+	struct attach attach = {.words = argv, .ending = ending, .replace = replace};
 	int code;
 
 	if (read_command_line(&attach, argc, argv, &code))

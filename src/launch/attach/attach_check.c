@@ -69,6 +69,19 @@ static bool check_program(pid_t pid, struct diag_list *diags)
 	return true;
 }
 
+/* False: it has none. */
+static bool explain_tracer(pid_t pid, const char *status, struct diag_list *diags)
+{
+	long tracer = (long)proc_number(status, "TracerPid", 10);
+
+	if (tracer)
+		diag_add(diags, DIAG_ERROR,
+			 "Process %d is being traced already, by process %ld: end that debugger, "
+			 "strace or helio attach first",
+			 (int)pid, tracer);
+	return tracer;
+}
+
 static bool check_state(pid_t pid, const char *status, struct diag_list *diags)
 {
 	const char *field = proc_field(status, "State");
@@ -86,13 +99,8 @@ static bool check_state(pid_t pid, const char *status, struct diag_list *diags)
 		return refuse(diags, pid, "is a thread of the kernel, not a program");
 	if (state == 'T')
 		return refuse(diags, pid, "is stopped: let it go on first, with kill -CONT");
-	if (proc_number(status, "TracerPid", 10)) {
-		diag_add(diags, DIAG_ERROR,
-			 "Process %d is being traced already, by process %ld: end that debugger "
-			 "or strace first",
-			 (int)pid, (long)proc_number(status, "TracerPid", 10));
+	if (explain_tracer(pid, status, diags))
 		return false;
-	}
 	const char *features = proc_field(status, "x86_Thread_features");
 
 	if (features && memmem(features, strcspn(features, "\n"), "shstk", strlen("shstk")))
@@ -186,8 +194,13 @@ bool attach_has_ended(pid_t pid)
 void attach_explain(pid_t pid, int error, struct diag_list *diags)
 {
 	bool denied = error == EPERM || error == EACCES;
+	char status[PROC_TEXT];
 	long scope = ptrace_scope();
 
+	/* a tracer that came after attach_check */
+	if (denied && proc_read_text(pid, 0, "status", status) &&
+	    explain_tracer(pid, status, diags))
+		return;
 	/* a process that is ending may be traced by nobody */
 	if (error == ESRCH || error == ENOENT || (denied && attach_has_ended(pid)))
 		diag_add(diags, DIAG_ERROR, "Process %d has ended", (int)pid);

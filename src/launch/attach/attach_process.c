@@ -26,9 +26,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LIBC "libc.so.6"
+
+enum { TURN_WAIT_MS = 60000, TURN_NAP_MS = 10 };
 
 struct visit {
 	pid_t pid;
@@ -37,10 +41,37 @@ struct visit {
 	struct remote_symbols libc;
 	struct format_attach table;
 	struct inject inject;
-	bool masks; /* are seen by the collector */
+	bool masks;		 /* are seen by the collector */
+	bool hooked[ARCH_HOOKS]; /* by this visit */
 };
 
 /* ---- coming and going ---- */
+
+/*
+ * One visit at a time.  The kernel keeps tracers apart by threads only: two visits would each hold
+ * another thread, and both load the library and begin.  The lock is one of the process's memory,
+ * which only those can open who may trace it; it goes with us, however we end.
+ */
+static bool wait_for_turn(const struct visit *visit, struct diag_list *diags)
+{
+	const struct timespec nap = {.tv_nsec = TURN_NAP_MS * 1000000L};
+
+	for (int waited = 0; flock(visit->remote.memory, LOCK_EX | LOCK_NB);
+	     waited += TURN_NAP_MS) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return true; /* a kernel that has no such locks there */
+		if (waited >= TURN_WAIT_MS) {
+			diag_add(
+				diags, DIAG_ERROR,
+				"Process %d is held by another helio attach, which does not let it "
+				"go: end that one, and try again",
+				(int)visit->pid);
+			return false;
+		}
+		nanosleep(&nap, NULL);
+	}
+	return true;
+}
 
 static enum status visit_begin(struct visit *visit, pid_t pid, struct diag_list *diags)
 {
@@ -51,7 +82,11 @@ static enum status visit_begin(struct visit *visit, pid_t pid, struct diag_list 
 		attach_explain(pid, error, diags);
 		return error == ENOENT || error == ESRCH ? STATUS_NOTFOUND : STATUS_IO;
 	}
-	const struct remote_object *libc = remote_object(&visit->remote, LIBC);
+	if (!wait_for_turn(visit, diags))
+		return STATUS_IO;
+	/* what another visit has loaded meanwhile */
+	const struct remote_object *libc =
+		remote_look(&visit->remote) ? remote_object(&visit->remote, LIBC) : NULL;
 
 	if (libc && remote_symbols_read(&visit->remote, libc, &visit->libc))
 		visit->calm = safe_point_new(&visit->remote);
@@ -294,19 +329,31 @@ static const char *hook_one(struct visit *visit, int index, uint64_t *relay)
 		to = *relay ? *relay + (uint64_t)index * ARCH_FAR_JUMP : to;
 	}
 	arch_make_jump(jump, at, to);
-	return arch_is_near(at, to) && remote_write(&visit->remote, at, jump, ARCH_JUMP)
-		       ? NULL
-		       : "in whose neighbourhood no memory is free";
+	visit->hooked[index] =
+		arch_is_near(at, to) && remote_write(&visit->remote, at, jump, ARCH_JUMP);
+	return visit->hooked[index] ? NULL : "in whose neighbourhood no memory is free";
+}
+
+static void unhook_one(const struct visit *visit, int index)
+{
+	uint64_t at = hook_place(visit, index);
+
+	if (at && leads_to(visit, at, hook_target(visit, index)))
+		remote_write(&visit->remote, at, arch_hooks[index].code, ARCH_JUMP);
 }
 
 static void unhook(const struct visit *visit)
 {
-	for (int i = 0; i < ARCH_HOOKS; i++) {
-		uint64_t at = hook_place(visit, i);
+	for (int i = 0; i < ARCH_HOOKS; i++)
+		unhook_one(visit, i);
+}
 
-		if (at && leads_to(visit, at, hook_target(visit, i)))
-			remote_write(&visit->remote, at, arch_hooks[i].code, ARCH_JUMP);
-	}
+/* What was there before this visit may be a recording's, without which an exec is deadly. */
+static void unhook_own(const struct visit *visit)
+{
+	for (int i = 0; i < ARCH_HOOKS; i++)
+		if (visit->hooked[i])
+			unhook_one(visit, i);
 }
 
 static enum status hook(struct visit *visit, struct diag_list *diags)
@@ -319,7 +366,7 @@ static enum status hook(struct visit *visit, struct diag_list *diags)
 		visit->masks |= !why && arch_hooks[i].optional;
 		if (!why || arch_hooks[i].optional)
 			continue;
-		unhook(visit);
+		unhook_own(visit);
 		diag_add(diags, DIAG_ERROR,
 			 "Process %d has a C library with an %s %s, and an exec while events are "
 			 "open could kill the program: start it with helio collect",
@@ -403,6 +450,8 @@ static enum status begin(pid_t pid, const struct attach_request *request, struct
 		status = refuse_recorded(&visit, diags);
 	if (status == STATUS_OK)
 		status = take(&visit, diags);
+	if (status == STATUS_OK && loaded && is_recording(&visit)) /* begun by itself meanwhile */
+		status = refuse_recorded(&visit, diags);
 	if (status == STATUS_OK && !loaded)
 		status = load(&visit, request->library, diags);
 	if (status == STATUS_OK)
@@ -410,7 +459,7 @@ static enum status begin(pid_t pid, const struct attach_request *request, struct
 	if (status == STATUS_OK) {
 		status = start(&visit, request->words, diags);
 		if (status != STATUS_OK)
-			unhook(&visit);
+			unhook_own(&visit);
 		else
 			open_signals(&visit);
 	}

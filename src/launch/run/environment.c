@@ -177,13 +177,13 @@ char *environment_place(struct arena *arena, int folder)
 {
 	struct stat info;
 
-	if (!is_exposed(folder) || fstat(folder, &info))
-		return arena_strdup(arena, "");
 	char *text = arena_strdup(arena, "");
 
-	environment_add_param(arena, &text, PARAMS_PLACE,
-			      arena_printf(arena, "%" PRIu64 ",%" PRIu64, (uint64_t)info.st_dev,
-					   (uint64_t)info.st_ino));
+	if (!fstat(folder, &info))
+		environment_add_param(arena, &text, PARAMS_PLACE,
+				      arena_printf(arena, "%" PRIu64 ",%" PRIu64 "%s",
+						   (uint64_t)info.st_dev, (uint64_t)info.st_ino,
+						   is_exposed(folder) ? PARAMS_PLACE_EXPOSED : ""));
 	return text;
 }
 

@@ -22,8 +22,8 @@ char *environment_params(struct arena *arena, const struct options *options, con
 			 uint64_t start_ns);
 
 /*
- * What goes with it: which directory the experiment is, a folder of base/folder.h, where somebody
- * else than the user and root could exchange one on the way to it; else "".
+ * What goes with it: which directory the experiment is, a folder of base/folder.h, and whether
+ * somebody else than the user and root could exchange one on the way to it.
  */
 char *environment_place(struct arena *arena, int folder);
 

@@ -46,6 +46,7 @@ struct launch {
 	char *group; /* NULL: none */
 	const char *params;
 	bool old_name;
+	launch_replace *replace;
 	bool recorded; /* the program ran, and the experiment is whole */
 	bool ran;      /* there is a summary of it */
 	struct finish_summary summary;
@@ -144,8 +145,8 @@ static enum status create(struct launch *launch)
 {
 	struct timespec wall;
 
-	enum status status = new_experiment_create(&launch->options, &launch->name, &launch->folder,
-						   &launch->diags);
+	enum status status = new_experiment_create(&launch->options, launch->replace, &launch->name,
+						   &launch->folder, &launch->diags);
 
 	if (status != STATUS_OK)
 		return status;
@@ -407,7 +408,8 @@ static void launch_fini(struct launch *launch)
 
 int launch_collect(char **argv, struct launch_call *call)
 {
-	struct launch launch = {.folder = -1, .words = argv, .old_name = call->old_name};
+	struct launch launch = {
+		.folder = -1, .words = argv, .old_name = call->old_name, .replace = call->replace};
 	int code = LAUNCH_EXIT_USAGE;
 
 	run_ignore_file_limit(); /* messages may go to a file, too */
@@ -424,7 +426,7 @@ int launch_collect(char **argv, struct launch_call *call)
 		counter_show_all(stdout);
 		code = 0;
 	} else if (launch.options.attach) {
-		code = launch_attach_to(&launch.options, argv, call->attached);
+		code = launch_attach_to(&launch.options, argv, call->attached, call->replace);
 	} else {
 		code = collect(&launch, environ);
 	}

@@ -185,47 +185,6 @@ bool new_experiment_remove(int folder, const char *path)
 	return folder_remove_itself(folder, base_of(path));
 }
 
-/* Only what has a log, or nothing at all, is taken for an experiment: -O must not eat a home. */
-static bool is_experiment(int folder)
-{
-	struct stat st;
-
-	if (!fstatat(folder, FORMAT_FILE_LOG, &st, AT_SYMLINK_NOFOLLOW))
-		return true;
-	DIR *dir = folder_list(folder, "");
-	int entries = 0;
-
-	while (dir && readdir(dir))
-		entries++;
-	if (dir)
-		closedir(dir);
-	return dir && entries <= 2; /* . and .. */
-}
-
-static enum status make_room(int parent, const char *path, struct diag_list *diags)
-{
-	struct stat st;
-
-	if (fstatat(parent, base_of(path), &st, AT_SYMLINK_NOFOLLOW))
-		return STATUS_OK;
-	int folder = folder_open_below(parent, base_of(path));
-	enum status status = STATUS_OK;
-
-	if (folder < 0 || !is_experiment(folder)) {
-		diag_add(diags, DIAG_ERROR,
-			 "Cannot remove experiment %s: it is something else; move it away yourself",
-			 path);
-		status = STATUS_INVALID;
-	} else if (!new_experiment_remove(folder, path)) {
-		diag_add(diags, DIAG_ERROR, "Cannot remove experiment %s: %s", path,
-			 strerror(errno));
-		status = STATUS_IO;
-	}
-	if (folder >= 0)
-		close(folder);
-	return status;
-}
-
 static enum status cannot_create(const char *name, int error, struct diag_list *diags)
 {
 	diag_add(diags, DIAG_ERROR, "Cannot create experiment %s: %s; name another place with -o",
@@ -268,15 +227,15 @@ static bool make_folder(int parent, char **name, int *folder)
 	return false;
 }
 
-enum status new_experiment_create(const struct options *options, char **name, int *folder,
-				  struct diag_list *diags)
+enum status new_experiment_create(const struct options *options, launch_replace *replace,
+				  char **name, int *folder, struct diag_list *diags)
 {
 	int parent = open_parent(*name);
 	enum status status = STATUS_OK;
 
 	*folder = -1;
-	if (parent >= 0 && options->overwrite)
-		status = make_room(parent, *name, diags);
+	if (parent >= 0 && options->overwrite && !replace(*name, diags))
+		status = STATUS_INVALID;
 	if (status == STATUS_OK && (parent < 0 || !make_folder(parent, name, folder)))
 		status = cannot_create(*name, errno, diags);
 	if (parent >= 0)

@@ -46,12 +46,18 @@ enum status new_experiment_name(const struct options *options, char **name,
 				struct diag_list *diags);
 
 /*
- * Makes the directory; with -O removes an experiment that is in its place.
+ * Removes the experiment that is in the place of a new one, for -O; false: it may not be, or
+ * cannot, as diags says.  What may be removed is for the tools to judge that change experiments.
+ */
+typedef bool launch_replace(const char *path, struct diag_list *diags);
+
+/*
+ * Makes the directory; with -O, what is in its place goes first.
  * If somebody else took a numbered name meanwhile, *name is replaced.  *folder is a descriptor of
  * the directory, the caller's to close; -1 unless STATUS_OK.
  */
-enum status new_experiment_create(const struct options *options, char **name, int *folder,
-				  struct diag_list *diags);
+enum status new_experiment_create(const struct options *options, launch_replace *replace,
+				  char **name, int *folder, struct diag_list *diags);
 
 /* Appends the beginning of log.xml: the head, system, settings, arguments. */
 void birth_add_log(struct strbuf *out, const struct birth_log *log);

@@ -3,6 +3,7 @@
 #ifndef HELIO_LAUNCH_SUM_UP_H
 #define HELIO_LAUNCH_SUM_UP_H
 
+#include "launch/run/new_experiment.h"
 #include "launch/run/show.h"
 
 #include <stdbool.h>
@@ -14,6 +15,7 @@ typedef void launch_ending(struct launch_call *call);
 struct launch_call {
 	bool old_name;		 /* in: called as collect(1), and says what that says */
 	launch_ending *attached; /* … for each process of -P */
+	launch_replace *replace; /* … for -O */
 	/* out: */
 	char *experiment;    /* the one that was made, to be freed; or NULL */
 	int folder;	     /* … its directory, to be closed; else -1 */

@@ -17,6 +17,7 @@
 #include "print/print.h"
 #include "print/progress.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -181,7 +182,10 @@ static int run(struct print *print, const struct options *options)
 		query_fini(&print->query);
 	}
 	session_free(print->session);
-	return output_fini(&print->output) ? status : PRINT_EXIT_FAILED;
+	if (output_fini(&print->output))
+		return status;
+	say_error(print, "Cannot write the output: %s", strerror(errno));
+	return PRINT_EXIT_FAILED;
 }
 
 int diff_main(int argc, char **argv)
