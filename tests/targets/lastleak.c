@@ -59,7 +59,6 @@ static NOINLINE void lose(void)
 static NOINLINE void lose_below(void)
 {
 	volatile char room[4096];
-	volatile char room[4096];
 
 	room[0] = 1;
 	lose();
