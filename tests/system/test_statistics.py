@@ -215,7 +215,8 @@ def only_the_programs(t, result, bare, turns, threads=0):
     expected = {key: factor * turns for key, factor in USAGE.items()}
     expected['write_calls'] += 1
     expected['write_bytes'] += line
-    t.equal({key: found[key] for key in USAGE}, expected, 'input and output')
+    # a read of the monitor's that is under way at the sample point is not known then
+    t.within({key: found[key] for key in USAGE} == expected, f'input and output: {found}, not {expected}')
     faults = found['minor_faults'] + found['major_faults']
     # what threads but the first one touch in handlers is not known
     t.within(bare - 10 <= faults <= bare + 30 + 12 * threads, f'{faults} page faults, {bare} by itself')
