@@ -3,8 +3,8 @@
  * Measures: what events add up to at their call stacks.  A metric is one measure, or, of clock
  * events, a set of states.  Private to this module.
  *
- * A new kind of data brings its measures in measures_NAME.h, and in kind_NAME.c what an event of it is
- * worth and its rows of the catalogue of metrics (kinds.h).
+ * A new kind of data brings its measures in measures_NAME.h, and in kind_NAME.c what an event of it
+ * is worth and its rows of the catalogue of metrics (kinds.h).
  */
 #ifndef HELIO_ANALYSIS_MEASURE_H
 #define HELIO_ANALYSIS_MEASURE_H

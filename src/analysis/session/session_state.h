@@ -153,11 +153,11 @@ struct session {
 	VEC(struct index_object) own_objects[INDEX_FAMILIES]; /* the user's */
 	struct string_table namesake_texts;		      /* theirs */
 	struct io_rows *io_rows[IO_ROW_KINDS];		      /* NULL: not asked for yet */
-	struct mpi_worlds *mpi_worlds; /* mpi_world.c; NULL: not asked for yet */
+	struct mpi_worlds *mpi_worlds;		      /* mpi_world.c; NULL: not asked for yet */
 	void (*free_mpi_worlds)(struct mpi_worlds *); /* what made it sets it */
-	struct io_places *io_places;			      /* io_places.c; likewise */
-	struct code *code;				      /* code.c; NULL: not asked for yet */
-	struct data_map *data;				      /* data_map.c; likewise */
+	struct io_places *io_places;		      /* io_places.c; likewise */
+	struct code *code;			      /* code.c; NULL: not asked for yet */
+	struct data_map *data;			      /* data_map.c; likewise */
 	struct diag_list warnings;
 	const struct diag_list *told; /* those that session_warnings() told last, or NULL */
 	bool is_settled;	      /* all call stacks are known */

@@ -14,6 +14,7 @@
 
 #include "collector/core/log.h"
 #include "collector/core/loss.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/start.h"
@@ -24,7 +25,6 @@
 #include "collector/core/thread_state.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_holder.h"
-#include "collector/core/next_functions.h"
 #include "format/attach.h"
 
 static int32_t attacher;

@@ -13,6 +13,7 @@
 #include "collector/core/child_io.h"
 #include "collector/core/family.h"
 #include "collector/core/log.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
@@ -22,7 +23,6 @@
 #include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/sources/counter.h"
-#include "collector/core/next_functions.h"
 #include "format/control.h"
 
 enum note_kind { NOTE_SAMPLE, NOTE_PAUSE, NOTE_RESUME, NOTE_LIMIT };

@@ -6,8 +6,8 @@
  * So the tables of the objects behind ours are read first, and dlsym is asked for what one of them
  * has: that it finds without allocating.
  */
-#include "collector/core/text.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -10,6 +10,7 @@
 
 #include "collector/core/control.h"
 #include "collector/core/log.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/pending_call.h"
 #include "collector/core/recording.h"
 #include "collector/core/sys.h"
@@ -17,7 +18,6 @@
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_look.h"
-#include "collector/core/next_functions.h"
 #include "collector/sources/clock_window.h"
 
 #include <linux/futex.h>

@@ -4,11 +4,11 @@
  * away from all that may vanish until the list of modules is right again.
  */
 #include "collector/core/modules.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/unwind/unwind.h"
-#include "collector/core/next_functions.h"
 
 #include <dlfcn.h>
 

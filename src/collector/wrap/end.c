@@ -4,11 +4,11 @@
  * start, come last.  Of exit's they come behind the destructors of all libraries, too, which are
  * a handler that the C library sets before main; as one of no library ours is not among them.
  */
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/trace.h"
 #include "collector/sources/io.h"
-#include "collector/core/next_functions.h"
 
 #include <stdlib.h>
 #include <unistd.h>

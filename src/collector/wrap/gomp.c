@@ -10,7 +10,6 @@
  */
 #include "collector/core/next_functions.h"
 #include "collector/runtimes/omp.h"
-#include "collector/core/next_functions.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  * trace_heap.c has the wrapper in place of this one.
  */
 #include "collector/core/maps.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/sys.h"
-#include "collector/core/next_functions.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -10,6 +10,7 @@
 #include "collector/core/file.h"
 #include "collector/core/hold_signals.h"
 #include "collector/core/log.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
@@ -20,7 +21,6 @@
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/overhead.h"
 #include "collector/wrap/descriptor.h"
-#include "collector/core/next_functions.h"
 
 #include <errno.h>
 #include <sched.h>

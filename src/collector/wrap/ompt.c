@@ -7,7 +7,6 @@
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/trace.h"
-#include "collector/core/next_functions.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

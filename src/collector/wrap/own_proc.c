@@ -13,6 +13,7 @@
 #include "collector/wrap/own_proc.h"
 
 #include "collector/core/file.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
@@ -21,7 +22,6 @@
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/wrap/descriptor.h"
-#include "collector/core/next_functions.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -10,9 +10,9 @@
  * threads keep it open, and so does the program, which only believes that it blocks it (signal.c).
  */
 #include "collector/core/loss.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
-#include "collector/core/next_functions.h"
 #include "format/attach.h"
 
 #include <ucontext.h>

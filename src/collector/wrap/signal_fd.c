@@ -13,12 +13,12 @@
  */
 #include "collector/wrap/signal_fd.h"
 
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_signals.h"
-#include "collector/core/next_functions.h"
 
 #include <string.h>
 #include <sys/signalfd.h>

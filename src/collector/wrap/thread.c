@@ -10,6 +10,7 @@
 
 #include "collector/core/child_io.h"
 #include "collector/core/ended_stack.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/own_use.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
@@ -27,7 +28,6 @@
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
 #include "collector/unwind/unwind.h"
-#include "collector/core/next_functions.h"
 
 #include <limits.h>
 #include <stdlib.h>

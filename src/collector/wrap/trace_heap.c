@@ -10,9 +10,9 @@
 #include "collector/wrap/trace_heap.h"
 
 #include "collector/core/maps.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/time.h"
-#include "collector/core/next_functions.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -11,8 +11,8 @@
  * program without it.  It finds our functions, but what is behind them is in its own scope only,
  * and is looked up there.
  */
-#include "collector/core/recording.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/recording.h"
 #include "collector/wrap/trace_heap.h"
 
 #include <dlfcn.h>

@@ -17,8 +17,8 @@
  * Requests are counted as they leave the program's part of the queue: what liburing returns is not
  * that number in all its versions, and with a polling thread of the kernel's in none.
  */
-#include "collector/core/text.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/text.h"
 #include "collector/wrap/trace_io.h"
 
 #include <dlfcn.h>

@@ -15,9 +15,9 @@
  * The owner of a lock is read where glibc keeps it, a moment before the call; and so is whether
  * others wait for a lock that is about to be released, which its holder alone may do.
  */
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/sources/sync.h"
-#include "collector/core/next_functions.h"
 
 #include <errno.h>
 #include <linux/futex.h>

@@ -8,10 +8,10 @@
  * executed then has a tracer that expects signals (monitor_engine_start).
  */
 #include "collector/core/hold_signals.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
-#include "collector/core/next_functions.h"
 
 #include <sys/ptrace.h>
 

@@ -9,12 +9,12 @@
  */
 #include "collector/core/file.h"
 #include "collector/core/log.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/stacktable.h"
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
-#include "collector/core/next_functions.h"
 #include "format/files.h"
 
 #include <sys/stat.h>

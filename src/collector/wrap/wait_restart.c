@@ -12,11 +12,11 @@
 
 #include "collector/arch/context.h"
 #include "collector/arch/open_wait.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/wrap/handler_entry.h"
-#include "collector/core/next_functions.h"
 #include "collector/wrap/partial_transfer.h"
 #include "collector/wrap/wait.h"
 

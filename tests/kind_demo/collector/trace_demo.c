@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The wrapped function: an event for each call, with its argument. */
+#include "collector/core/next_functions.h"
 #include "collector/core/stamp.h"
 #include "collector/core/trace.h"
-#include "collector/core/next_functions.h"
 
 #include <string.h>
 
