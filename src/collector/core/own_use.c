@@ -23,6 +23,14 @@ static __thread bool in_span __attribute__((tls_model("initial-exec")));
 static struct own_use_span work;
 static _Atomic int worker; /* the thread between work_begin and work_end; 0: none */
 
+enum { FIRST = 8 };
+
+/* Of handlers, in a process's first events: not on the program's stack. */
+static struct {
+	_Atomic unsigned looks;
+	struct own_use_span spans[FIRST];
+} first;
+
 static void add(uint64_t *count, uint64_t value)
 {
 	__atomic_fetch_add(count, value, __ATOMIC_RELAXED);
@@ -112,22 +120,14 @@ void own_use_end(const struct own_use_span *span)
 
 const struct own_use_span *own_use_first_begin(void)
 {
-	enum { FIRST = 8 };
-	static int pid;
-	static _Atomic unsigned looks;
-	static struct own_use_span first[FIRST]; /* not on the program's stack */
-	unsigned look;
+	unsigned look = atomic_load_explicit(&first.looks, memory_order_relaxed);
 
-	if (atomic_load_explicit(&looks, memory_order_relaxed) >= FIRST && pid == use_pid)
-		return NULL;
-	if (pid != use_pid)
-		atomic_store(&looks, 0);
-	pid = use_pid;
-	look = atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
+	if (look < FIRST)
+		look = atomic_fetch_add_explicit(&first.looks, 1, memory_order_relaxed);
 	if (look >= FIRST)
 		return NULL;
-	own_use_begin(&first[look]);
-	return &first[look];
+	own_use_begin(&first.spans[look]);
+	return &first.spans[look];
 }
 
 void own_use_first_end(const struct own_use_span *span)
@@ -233,6 +233,10 @@ void own_use_open(struct format_own_use *shared, struct format_left *shared_left
 	use = shared;
 	left = shared_left;
 	use_pid = sys_getpid();
+	/* Written here: a fault in a handler would be one of the program's. */
+	for (unsigned i = 0; i < FIRST; i++)
+		first.spans[i] = (struct own_use_span){.minor = NOT_LOOKED_AT};
+	atomic_store(&first.looks, 0);
 }
 
 void own_use_forget(void)
