@@ -24,6 +24,7 @@ from view_server import JSON, Server, wait_until
 GOLDEN = ROOT / 'tests' / 'golden'
 sys.path.insert(0, str(GOLDEN))
 import make_kinds  # noqa: E402
+import make_openmp  # noqa: E402
 
 EXPERIMENTS = ('kinds.1.er', 'kinds.2.er')
 
@@ -303,6 +304,7 @@ def as_helio_print(t):
     """Every command, over every kind of data: the same objects but for warnings, of which there may be more."""
     lines = sorted({line for path in (GOLDEN / 'every').glob('*.json') for line in re.findall(r'^\$ (.*)', path.read_text(), re.M)})
     compared = 0
+    make_openmp.make(str(t.directory))
     with kinds(t) as server:
         commands = server.get('bootstrap').json['commands']
         options = {command['name']: [word.rstrip('=') for word in command['options'].split()] for command in commands}
@@ -510,7 +512,7 @@ def records(t):
         t.check({(row['command'], row['option']) for row in options} >= {('collect', '-H'), ('collect', '-p'), ('attach', '--for')}, options[:3])
         t.check(all(row['help'] for row in options), 'each says what it is')
         t.check(server.get('doctor').json['checks'], 'doctor')
-        t.equal({row['name'] for row in server.get('experiments').json}, {'kinds.1.er', 'kinds.2.er'}, 'experiments')
+        t.equal({row['name'] for row in server.get('experiments').json}, {path.name for path in t.directory.glob('*.er')}, 'experiments')
         started = server.post('record', {'command': 'collect', 'options': ['-p', 'hi', '-o', 'new.1.er'], 'program': ['sh', '-c', 'echo said; exit 3']}).json
         t.equal(started['argv'], ['helio', 'collect', '-p', 'hi', '-o', 'new.1.er', '--', 'sh', '-c', 'echo said; exit 3'], 'the command line')
 
