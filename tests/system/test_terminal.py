@@ -174,7 +174,7 @@ def own_ends_of_lines_are_no_names(t):
     helped = t.run(t.helio, 'help').out
     subcommands = re.findall(r'^  ([a-z]+) +\S', helped, re.MULTILINE)
     t.check({'collect', 'print', 'rm'} <= set(subcommands), f'subcommands in {helped}')
-    runs = [('help', name) for name in subcommands] + [(name, '--help') for name in subcommands] + [(name,) for name in subcommands if name not in ('print', 'ls')]
+    runs = [('help', name) for name in subcommands] + [(name, '--help') for name in subcommands] + [(name,) for name in subcommands if name not in ('view', 'print', 'ls')]
     runs += [(name, experiment) for name in ('ls', 'info', 'check')] + [('collect', '-h'), ('collect', '-n', 'true'), ('doctor',), ('ls', '--bad'), ('print', '--bad')]
     runs += [('print', *words, experiment) for words in every_command(t, experiment)] + [('print', '-filters', '1 +', experiment), ('diff', experiment, experiment)]
     for words in runs:
