@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LANES_FEW = 1024, ROWS_OF_LANE = 64 };
+
 /* ---- several at a time ---- */
 
 struct job {
@@ -119,14 +121,18 @@ static void sort_run(const struct event_run *run, void *arg)
 		add_other_run(lane, run);
 }
 
+static void find_lanes(struct sorting *sorting)
+{
+	lanes_find(&sorting->lanes, sorting->tally, 0);
+	sorting->index->last_ns = sorting->lanes.last_ns;
+	sorting->index->lane_count = sorting->lanes.lanes.count;
+}
+
 static void sort_runs(struct sorting *sorting)
 {
 	struct timeline_index *index = sorting->index;
 	const struct session *session = sorting->tally->session;
 
-	lanes_find(&sorting->lanes, sorting->tally, 0);
-	index->last_ns = sorting->lanes.last_ns;
-	index->lane_count = sorting->lanes.lanes.count;
 	index->lanes = xcalloc(index->lane_count + 1, sizeof(*index->lanes));
 	for (size_t i = 0; i < index->lane_count; i++)
 		index->lanes[i].thread = sorting->lanes.lanes.items[i].thread;
@@ -139,7 +145,6 @@ static void sort_runs(struct sorting *sorting)
 			events_for_each_run(process->process, (enum event_kind)kind, sort_run,
 					    sorting);
 	}
-	lanes_fini(&sorting->lanes);
 }
 
 /* ---- which events are chosen ---- */
@@ -488,7 +493,7 @@ static void lane_fini(struct timed_lane *lane)
 
 static void index_free(struct timeline_index *index)
 {
-	for (size_t i = 0; i < index->lane_count; i++)
+	for (size_t i = 0; index->lanes && i < index->lane_count; i++)
 		lane_fini(&index->lanes[i]);
 	for (size_t i = 0; i < index->process_count; i++) {
 		free(index->processes[i].functions);
@@ -513,6 +518,13 @@ static size_t lane_size(const struct timed_lane *lane)
 	return size;
 }
 
+/* Of threads that each have next to no events, blocks would take more memory than those do. */
+static bool is_worth_it(const struct timeline_index *index, const struct session *session)
+{
+	return index->lane_count <= LANES_FEW ||
+	       session->row_count / index->lane_count >= ROWS_OF_LANE;
+}
+
 const struct timeline_index *timeline_index_of(struct tally *tally)
 {
 	struct timeline_index *index;
@@ -521,7 +533,12 @@ const struct timeline_index *timeline_index_of(struct tally *tally)
 	if (tally->timeline || tally->no_timeline)
 		return tally->timeline;
 	sorting.index = index = xcalloc(1, sizeof(*index));
-	sort_runs(&sorting);
+	find_lanes(&sorting);
+	if (is_worth_it(index, tally->session))
+		sort_runs(&sorting);
+	else
+		sorting.in_order = false;
+	lanes_fini(&sorting.lanes);
 	if (sorting.in_order)
 		add_processes(index, tally);
 	if (!sorting.in_order || !make_lanes(index, tally->session)) {

@@ -82,7 +82,8 @@ struct timeline_index {
 
 /*
  * That of a tally, made when it is first asked for.  NULL: some thread's events are not in the
- * order of time, as in damaged files, or the work was cancelled.
+ * order of time, as in damaged files; there are many threads of a few events each; or the work was
+ * cancelled.
  */
 const struct timeline_index *timeline_index_of(struct tally *tally);
 
