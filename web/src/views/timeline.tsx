@@ -244,7 +244,7 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 			<div class="foot">
 				<div class="legend">{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
 					{!kindsShown && bandKinds.filter((k) => bands.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k === 'omp' ? 'OpenMP regions' : 'calls of MPI'}</span>)}
-					{kindsShown && eventKinds.map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k}</span>)}</div>
+					{kindsShown && eventKinds.filter((k) => all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k}</span>)}</div>
 				<span>{formatTime(view.from, view.to - view.from)} – {formatTime(view.to, view.to - view.from)}</span>
 				{picked && <span class="picked" aria-live="polite">selected {formatAlone(picked.to - picked.from, 's')} from {formatTime(picked.from, picked.to - picked.from)}
 					<button onClick={() => commit(picked)}>Zoom <kbd>z</kbd></button><button onClick={() => setTimeFilter(picked.from, picked.to)}>Filter <kbd>f</kbd></button></span>}
