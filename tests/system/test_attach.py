@@ -525,6 +525,21 @@ def exec_is_survived(t, engine):
     t.check('exec' in [event['kind'] for event in events], 'the log does not know the exec')
 
 
+@test(engines=True)
+def exec_that_is_under_way(t, engine):
+    """
+    A thread that is in execve already comes by no jump of ours, and its events would go with it: here they killed every new
+    program under the perf engine. Nothing is recorded then.
+    """
+    with Program(t, t.target('slowexec'), str(round(4000 * min(patience(), 3))), ready=None) as program:
+        if program.process.stdout.readline() != 'ready\n':
+            raise Skip('the kernel does not let this user handle page faults of the kernel (userfaultfd)')
+        experiment = t.directory / 'attach.er'
+        result = t.run(t.helio, 'attach', '--engine', engine, '-p', '10u', '-o', experiment, program.pid)
+        t.equal(program.end(''), (0, 'done\n'), f'the new program (helio attach: {result.err.strip()})')
+        t.check(result.status != 0 and not experiment.exists(), f'status {result.status} of helio attach: {result.err.strip()}')
+
+
 PYTHON = '''
 import hashlib, sys, threading
 print('ready', flush=True)

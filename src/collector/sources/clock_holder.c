@@ -254,8 +254,11 @@ static void start_events(int dir)
 	enum engine asked = collector.engine;
 	int error = 0;
 
-	for (int i = 0; i < UNTRACED_TRIES && task_is_traced(tracee); i++)
+	for (int i = 0; i < UNTRACED_TRIES && task_is_traced(tracee); i++) {
+		if (atomic_load(&wishes) & WISH_END) /* before it has begun */
+			return;
 		futex_wait(&wishes, 0, 1000 * 1000);
+	}
 	if (asked == ENGINE_PERF && !harm)
 		error = hold_all(dir);
 	if (harm) {
