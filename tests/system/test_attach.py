@@ -540,6 +540,19 @@ def exec_that_is_under_way(t, engine):
         t.check(result.status != 0 and not experiment.exists(), f'status {result.status} of helio attach: {result.err.strip()}')
 
 
+@test(engines=True)
+def exec_at_any_moment(t, engine):
+    """While the recording begins, or is being ended: of 90 attaches some killed the program, by SIGTRAP or SIGSEGV."""
+    script = t.directory / 'again'
+    script.write_text('i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exec sh "$0"\n')
+    for words in ('sh', script), (t.target('cutlives'), 'exec', '100000', '2', '5'):
+        with Program(t, *words, ready=None) as program:
+            for number in range(30):
+                experiment = t.directory / f'{pathlib.Path(words[0]).name}.{number}.er'
+                t.run(t.helio, 'attach', '--engine', engine, '-p', '100u', '--for', '20ms', '-o', experiment, program.pid)
+                t.equal(program.process.poll(), None, f'{words[0]}, status after {number + 1} attaches')
+
+
 PYTHON = '''
 import hashlib, sys, threading
 print('ready', flush=True)

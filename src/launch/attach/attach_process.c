@@ -500,20 +500,26 @@ static enum status begin(pid_t pid, const struct attach_request *request, struct
 	return status;
 }
 
+static void complain_end(pid_t pid, struct diag_list *diags)
+{
+	diag_add(diags, DIAG_ERROR,
+		 "Process %d: the recording could not be ended; it goes on with the "
+		 "collector in it",
+		 (int)pid);
+}
+
 /* As long as an event may fire, nothing is taken from the program that catches its signal. */
-static enum status stop(struct visit *visit, struct diag_list *diags)
+static enum status stop(struct visit *visit, bool *becomes)
 {
 	const struct user_regs_struct *registers = &visit->inject.held.registers;
 	uint64_t ended, released;
 
 	if (!inject_call(&visit->inject, (uint64_t)visit->table.end, arch_pc(registers),
-			 arch_sp(registers), &ended)) {
-		diag_add(diags, DIAG_ERROR,
-			 "Process %d: the recording could not be ended; it goes on with the "
-			 "collector in it",
-			 (int)visit->pid);
+			 arch_sp(registers), &ended))
 		return STATUS_IO;
-	}
+	*becomes = (int64_t)ended == -EAGAIN;
+	if (*becomes)
+		return STATUS_IO;
 	visit->inject.disbelieve = (uint64_t)visit->table.disbelieve;
 	inject_sweep_signals(&visit->inject, visit->pid);
 	inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &released);
@@ -521,7 +527,8 @@ static enum status stop(struct visit *visit, struct diag_list *diags)
 	return ended ? STATUS_NOTFOUND : STATUS_OK;
 }
 
-static enum status end(pid_t pid, struct diag_list *diags)
+/* becomes: a thread is in execve, of which nobody knows yet whether it fails. */
+static enum status try_end(pid_t pid, struct diag_list *diags, bool *becomes)
 {
 	struct visit visit;
 	enum status status = visit_begin(&visit, pid, diags);
@@ -530,9 +537,29 @@ static enum status end(pid_t pid, struct diag_list *diags)
 		status = STATUS_NOTFOUND; /* it has become another program */
 	if (status == STATUS_OK)
 		status = take(&visit, diags);
-	if (status == STATUS_OK)
-		status = stop(&visit, diags);
+	if (status == STATUS_OK) {
+		status = stop(&visit, becomes);
+		if (status == STATUS_IO && !*becomes)
+			complain_end(pid, diags);
+	}
 	visit_end(&visit);
+	return status;
+}
+
+static enum status end(pid_t pid, struct diag_list *diags)
+{
+	enum { TRIES = 200, NAP_MS = 10 };
+	const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+	bool becomes = false;
+	enum status status = try_end(pid, diags, &becomes);
+
+	for (int i = 0; becomes && i < TRIES; i++) {
+		nanosleep(&nap, NULL);
+		becomes = false;
+		status = try_end(pid, diags, &becomes);
+	}
+	if (becomes)
+		complain_end(pid, diags);
 	return status;
 }
 
