@@ -177,7 +177,7 @@ def cut_lives(t, engine, how, interval_ms, count, together, each_ms):
     # What a thread has begun when it is ended is in no place yet, and weights are whole microseconds.
     t.within(truth['asked'] - 1e-5 * count * together <= known <= sum(spent) + 1e-4 * count * together,
              f'{what}: {known} s of the threads, which had {truth["asked"]} when they were to end and {sum(spent)} then')
-    t.within(nobody <= 0.2 * known, f'{what}: {nobody:.4f} s of {known:.4f} are nobody\'s')
+    t.within(nobody <= 0.3 * known, f'{what}: {nobody:.4f} s of {known:.4f} are nobody\'s')
     places, _, _ = recorded(t, result.experiment)
     ticks = sum(spent) * 1000 / max(interval_ms, TIMER_MS)
     for name, seconds, true in zip(PLACES, places, spent):

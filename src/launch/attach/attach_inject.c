@@ -323,6 +323,10 @@ enum status inject_take(struct inject *inject, struct remote *remote, struct saf
 	if (status != STATUS_OK || make_room(inject))
 		return status;
 	inject_let_go(inject);
+	if (!remote_read(remote, library->sigreturn, &(uint8_t){0}, 1)) {
+		attach_becomes_another(remote->pid, diags);
+		return STATUS_IO;
+	}
 	diag_add(diags, DIAG_ERROR,
 		 "Process %d: no memory could be mapped in it; raise its limits of memory "
 		 "(prlimit --pid %d --as=unlimited --data=unlimited)",

@@ -126,6 +126,11 @@ static enum status take(struct visit *visit, struct diag_list *diags)
 		attach_explain(visit->pid, ESRCH, diags);
 		return STATUS_NOTFOUND;
 	}
+	if (!remote_read(&visit->remote, libc->start, &(uint8_t){0},
+			 1)) { /* it is another's memory */
+		attach_becomes_another(visit->pid, diags);
+		return STATUS_INVALID;
+	}
 	diag_add(diags, DIAG_ERROR,
 		 "Process %d has a C library that helio does not know: start it with helio collect",
 		 (int)visit->pid);
@@ -455,9 +460,7 @@ static enum status take_back(struct visit *visit, struct diag_list *diags)
 			arch_sp(registers), &result) &&
 	    inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &result))
 		unhook_own(visit);
-	diag_add(diags, DIAG_ERROR,
-		 "Process %d is just becoming another program (execve): try again when it has",
-		 (int)visit->pid);
+	attach_becomes_another(visit->pid, diags);
 	return STATUS_INVALID;
 }
 
