@@ -525,6 +525,34 @@ def exec_is_survived(t, engine):
     t.check('exec' in [event['kind'] for event in events], 'the log does not know the exec')
 
 
+@test(engines=True)
+def exec_that_is_under_way(t, engine):
+    """
+    A thread that is in execve already comes by no jump of ours, and its events would go with it: here they killed every new
+    program under the perf engine. Nothing is recorded then.
+    """
+    with Program(t, t.target('slowexec'), str(round(4000 * min(patience(), 3))), ready=None) as program:
+        if program.process.stdout.readline() != 'ready\n':
+            raise Skip('the kernel does not let this user handle page faults of the kernel (userfaultfd)')
+        experiment = t.directory / 'attach.er'
+        result = t.run(t.helio, 'attach', '--engine', engine, '-p', '10u', '-o', experiment, program.pid)
+        t.equal(program.end(''), (0, 'done\n'), f'the new program (helio attach: {result.err.strip()})')
+        t.check(result.status != 0 and not experiment.exists(), f'status {result.status} of helio attach: {result.err.strip()}')
+
+
+@test(engines=True)
+def exec_at_any_moment(t, engine):
+    """While the recording begins, or is being ended: of 90 attaches some killed the program, by SIGTRAP or SIGSEGV."""
+    script = t.directory / 'again'
+    script.write_text('i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exec sh "$0"\n')
+    for words in ('sh', script), (t.target('cutlives'), 'exec', '100000', '2', '5'):
+        with Program(t, *words, ready=None) as program:
+            for number in range(30):
+                experiment = t.directory / f'{pathlib.Path(words[0]).name}.{number}.er'
+                t.run(t.helio, 'attach', '--engine', engine, '-p', '100u', '--for', '20ms', '-o', experiment, program.pid)
+                t.equal(program.process.poll(), None, f'{words[0]}, status after {number + 1} attaches')
+
+
 PYTHON = '''
 import hashlib, sys, threading
 print('ready', flush=True)

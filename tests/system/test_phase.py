@@ -11,7 +11,7 @@ import re
 import statistics
 import subprocess
 
-from harness import test
+from harness import helio_reader, test
 
 PLACES = ('first', 'second', 'third')
 NOBODY = '<no call stack recorded>'
@@ -151,6 +151,51 @@ def processes_in_a_line(t, engine):
     variance = statistics.variance(sum(ticks[i:i + group]) for i in range(0, count, group))
     # Dice come below 0.6 once in 15 times; the unit test of clock_line.c has the exact figures.
     t.within(variance < 0.6 * group * share * (1 - share), f'variance {variance:.2f}, binomial {group * share * (1 - share):.2f}')
+
+
+def workers_of(experiment):
+    """CPU time of all threads but the processes' first ones, and how much of that has no call stack; in seconds."""
+    recorded_us = nobody_us = 0
+    for directory in (experiment, *experiment.glob('_*.er')):
+        profile = helio_reader.read_profile((directory / 'profile').read_bytes())
+        stacks = directory / 'stacks'
+        nodes, _ = helio_reader.read_stacks(stacks.read_bytes()) if stacks.exists() else ({}, [])
+        for (number, stack, *_), states in profile.contexts.items():
+            cpu_us = sum(states[:3]) if number != 1 else 0
+            recorded_us += cpu_us
+            if not stack or any(helio_reader.PSEUDO.get(pc) == NOBODY for _, pc in helio_reader.frames(nodes, stack)):
+                nobody_us += cpu_us
+    return recorded_us / 1e6, nobody_us / 1e6
+
+
+def cut_lives(t, engine, how, interval_ms, count, together, each_ms):
+    what = f'{count} x {together} threads of {each_ms} ms at {interval_ms} ms, ended by {how}'
+    result = t.collect(t.target('cutlives'), how, str(count), str(together), str(each_ms), engine=engine, options=('-p', str(interval_ms), '-F', 'on'))
+    truth = result.truth()
+    spent = [truth[f'place.{number}'] for number in range(3)]
+    known, nobody = workers_of(result.experiment)
+    # What a thread has begun when it is ended is in no place yet, and weights are whole microseconds.
+    t.within(truth['asked'] - 1e-5 * count * together <= known <= sum(spent) + 1e-4 * count * together,
+             f'{what}: {known} s of the threads, which had {truth["asked"]} when they were to end and {sum(spent)} then')
+    t.within(nobody <= 0.3 * known, f'{what}: {nobody:.4f} s of {known:.4f} are nobody\'s')
+    places, _, _ = recorded(t, result.experiment)
+    ticks = sum(spent) * 1000 / max(interval_ms, TIMER_MS)
+    for name, seconds, true in zip(PLACES, places, spent):
+        share = true / sum(spent)
+        t.near(seconds / sum(places), share, f'{what}: {name}', absolute=spread(share, ticks))
+
+
+@test(alone=True, engines=True)
+def threads_that_an_exec_ends(t, engine):
+    """They have no next thread, and no moment of their own at which they end: what they have used is in their places all the same."""
+    cut_lives(t, engine, 'exec', 10, 40, 4, 6)
+    cut_lives(t, engine, 'exec', 1, 20, 2, 8)
+
+
+@test(alone=True, engines=True)
+def threads_that_the_end_of_the_process_ends(t, engine):
+    for how in ('exit', '_exit', 'return'):
+        cut_lives(t, engine, how, 10, 20, 4, 6)
 
 
 @test(alone=True, engines=True)

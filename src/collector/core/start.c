@@ -536,6 +536,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	uint32_t stack = own_stack();
 
 	own_time_leave_out(entered_ns);
+	phase_gather();
 	thread_for_each(settle, &stack);
 	phase_leave_process();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
@@ -544,6 +545,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	close_own_thread(true);
 	trace_finish();
 	collector_settle_all();
+	phase_spread();
 	uint64_t own_ns = clock_own_cpu_ns() - before_ns;
 
 	/* Before the handlers do nothing any more, and make no rest. */

@@ -67,6 +67,11 @@ struct arch_hook {
 };
 extern const struct arch_hook arch_hooks[ARCH_HOOKS];
 
+/* A thread between the begin of such a function, at `place`, and its system call, or in one that
+ * the kernel would begin again, is put back to the begin. */
+void arch_enter_hook(struct user_regs_struct *registers, uint64_t place,
+		     const struct arch_hook *hook);
+
 void arch_make_jump(uint8_t code[ARCH_JUMP], uint64_t from, uint64_t to);
 /* To anywhere. */
 void arch_make_far_jump(uint8_t code[ARCH_FAR_JUMP], uint64_t to);

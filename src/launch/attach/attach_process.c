@@ -126,6 +126,11 @@ static enum status take(struct visit *visit, struct diag_list *diags)
 		attach_explain(visit->pid, ESRCH, diags);
 		return STATUS_NOTFOUND;
 	}
+	if (!remote_read(&visit->remote, libc->start, &(uint8_t){0},
+			 1)) { /* it is another's memory */
+		attach_becomes_another(visit->pid, diags);
+		return STATUS_INVALID;
+	}
 	diag_add(diags, DIAG_ERROR,
 		 "Process %d has a C library that helio does not know: start it with helio collect",
 		 (int)visit->pid);
@@ -319,8 +324,11 @@ static const char *hook_one(struct visit *visit, int index, uint64_t *relay)
 	uint64_t to = hook_target(visit, index);
 	uint8_t code[ARCH_PATTERN_MAX], jump[ARCH_JUMP];
 
-	if (at && leads_to(visit, at, to)) /* left by an attacher that was killed, or a parent's */
+	if (at &&
+	    leads_to(visit, at, to)) { /* left by an attacher that was killed, or a parent's */
+		visit->inject.hooks[index] = at;
 		return NULL;
+	}
 	if (!at || !remote_read(&visit->remote, at, code, arch_hooks[index].size) ||
 	    memcmp(code, arch_hooks[index].code, arch_hooks[index].size))
 		return "that is not known to helio";
@@ -331,25 +339,27 @@ static const char *hook_one(struct visit *visit, int index, uint64_t *relay)
 	arch_make_jump(jump, at, to);
 	visit->hooked[index] =
 		arch_is_near(at, to) && remote_write(&visit->remote, at, jump, ARCH_JUMP);
+	visit->inject.hooks[index] = visit->hooked[index] ? at : 0;
 	return visit->hooked[index] ? NULL : "in whose neighbourhood no memory is free";
 }
 
-static void unhook_one(const struct visit *visit, int index)
+static void unhook_one(struct visit *visit, int index)
 {
 	uint64_t at = hook_place(visit, index);
 
+	visit->inject.hooks[index] = 0;
 	if (at && leads_to(visit, at, hook_target(visit, index)))
 		remote_write(&visit->remote, at, arch_hooks[index].code, ARCH_JUMP);
 }
 
-static void unhook(const struct visit *visit)
+static void unhook(struct visit *visit)
 {
 	for (int i = 0; i < ARCH_HOOKS; i++)
 		unhook_one(visit, i);
 }
 
 /* What was there before this visit may be a recording's, without which an exec is deadly. */
-static void unhook_own(const struct visit *visit)
+static void unhook_own(struct visit *visit)
 {
 	for (int i = 0; i < ARCH_HOOKS; i++)
 		if (visit->hooked[i])
@@ -440,6 +450,32 @@ static void open_signals(struct visit *visit)
 		inject_call(&visit->inject, believe, 0, 0, &result);
 }
 
+/* No event is open yet: the collector's holder waits until the thread is let go. */
+static enum status take_back(struct visit *visit, struct diag_list *diags)
+{
+	const struct user_regs_struct *registers = &visit->inject.held.registers;
+	uint64_t result;
+
+	if (inject_call(&visit->inject, (uint64_t)visit->table.end, arch_pc(registers),
+			arch_sp(registers), &result) &&
+	    inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &result))
+		unhook_own(visit);
+	attach_becomes_another(visit->pid, diags);
+	return STATUS_INVALID;
+}
+
+/*
+ * A thread that was in execve before the hooks, or before the recording, would take its events into
+ * the new program.
+ */
+static enum status begin_events(struct visit *visit, struct diag_list *diags)
+{
+	if (!inject_await_execs(&visit->inject))
+		return take_back(visit, diags);
+	open_signals(visit);
+	return STATUS_OK;
+}
+
 static enum status begin(pid_t pid, const struct attach_request *request, struct diag_list *diags)
 {
 	struct visit visit;
@@ -461,26 +497,32 @@ static enum status begin(pid_t pid, const struct attach_request *request, struct
 		if (status != STATUS_OK)
 			unhook_own(&visit);
 		else
-			open_signals(&visit);
+			status = begin_events(&visit, diags);
 	}
 	visit_end(&visit);
 	return status;
 }
 
+static void complain_end(pid_t pid, struct diag_list *diags)
+{
+	diag_add(diags, DIAG_ERROR,
+		 "Process %d: the recording could not be ended; it goes on with the "
+		 "collector in it",
+		 (int)pid);
+}
+
 /* As long as an event may fire, nothing is taken from the program that catches its signal. */
-static enum status stop(struct visit *visit, struct diag_list *diags)
+static enum status stop(struct visit *visit, bool *becomes)
 {
 	const struct user_regs_struct *registers = &visit->inject.held.registers;
 	uint64_t ended, released;
 
 	if (!inject_call(&visit->inject, (uint64_t)visit->table.end, arch_pc(registers),
-			 arch_sp(registers), &ended)) {
-		diag_add(diags, DIAG_ERROR,
-			 "Process %d: the recording could not be ended; it goes on with the "
-			 "collector in it",
-			 (int)visit->pid);
+			 arch_sp(registers), &ended))
 		return STATUS_IO;
-	}
+	*becomes = (int64_t)ended == -EAGAIN;
+	if (*becomes)
+		return STATUS_IO;
 	visit->inject.disbelieve = (uint64_t)visit->table.disbelieve;
 	inject_sweep_signals(&visit->inject, visit->pid);
 	inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &released);
@@ -488,7 +530,8 @@ static enum status stop(struct visit *visit, struct diag_list *diags)
 	return ended ? STATUS_NOTFOUND : STATUS_OK;
 }
 
-static enum status end(pid_t pid, struct diag_list *diags)
+/* becomes: a thread is in execve, of which nobody knows yet whether it fails. */
+static enum status try_end(pid_t pid, struct diag_list *diags, bool *becomes)
 {
 	struct visit visit;
 	enum status status = visit_begin(&visit, pid, diags);
@@ -497,9 +540,29 @@ static enum status end(pid_t pid, struct diag_list *diags)
 		status = STATUS_NOTFOUND; /* it has become another program */
 	if (status == STATUS_OK)
 		status = take(&visit, diags);
-	if (status == STATUS_OK)
-		status = stop(&visit, diags);
+	if (status == STATUS_OK) {
+		status = stop(&visit, becomes);
+		if (status == STATUS_IO && !*becomes)
+			complain_end(pid, diags);
+	}
 	visit_end(&visit);
+	return status;
+}
+
+static enum status end(pid_t pid, struct diag_list *diags)
+{
+	enum { TRIES = 200, NAP_MS = 10 };
+	const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+	bool becomes = false;
+	enum status status = try_end(pid, diags, &becomes);
+
+	for (int i = 0; becomes && i < TRIES; i++) {
+		nanosleep(&nap, NULL);
+		becomes = false;
+		status = try_end(pid, diags, &becomes);
+	}
+	if (becomes)
+		complain_end(pid, diags);
 	return status;
 }
 
