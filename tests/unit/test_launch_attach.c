@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of a process that cannot be attached to. */
 #include "base/status.h"
+#include "format/attach.h"
 #include "launch/attach/attach_check.h"
+#include "launch/attach/attach_thread.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -45,9 +47,25 @@ static void no_permission(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+/* A handler of the collector blocks all but faults (wrap/signal.c); a program has its own open. */
+static void handlers_are_known(void **state)
+{
+	const uint64_t never = FORMAT_SIGNAL_BIT(SIGKILL) | FORMAT_SIGNAL_BIT(SIGSTOP);
+	struct held held = {.mask = ~never};
+
+	assert_true(held_is_collectors(&held));
+	held.mask &= ~FORMAT_SIGNAL_BIT(SIGBUS);
+	assert_true(held_is_collectors(&held));
+	held.mask &= ~FORMAT_SIGNAL_BIT(SIGSEGV);
+	assert_true(held_is_collectors(&held));
+	held.mask &= ~FORMAT_SIGNAL_BIT(SIGINT);
+	assert_false(held_is_collectors(&held));
+}
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {cmocka_unit_test(no_permission)};
+	static const struct CMUnitTest tests[] = {cmocka_unit_test(no_permission),
+						  cmocka_unit_test(handlers_are_known)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

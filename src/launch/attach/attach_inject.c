@@ -482,20 +482,34 @@ static bool sweep_thread(struct inject *inject, pid_t pid, pid_t tid)
 	return !at_work;
 }
 
+static void sweep_one(struct inject *inject, pid_t pid, pid_t tid)
+{
+	if (tid == inject->held.tid) {
+		sweep_stopped(&inject->held);
+		close_signals(inject, &inject->held);
+		return;
+	}
+	for (int tries = 0; tries < TRIES && !sweep_thread(inject, pid, tid); tries++)
+		pause_ms(1);
+}
+
+/*
+ * A thread that ends while the kernel lists it takes the rest of the list with it: listed until
+ * nobody comes who was not there.  In a program that always begins threads that may be never.
+ */
 void inject_sweep_signals(struct inject *inject, pid_t pid)
 {
+	enum { ROUNDS = 8 };
 	struct search search = {0};
 
-	list_tids(&search, pid);
-	for (size_t i = 0; i < search.tids.count; i++) {
-		if (search.tids.items[i] == inject->held.tid) {
-			sweep_stopped(&inject->held);
-			close_signals(inject, &inject->held);
-			continue;
+	for (int round = 0; round < ROUNDS; round++) {
+		list_tids(&search, pid);
+		for (size_t i = 0; i < search.tids.count; i++) {
+			sweep_one(inject, pid, search.tids.items[i]);
+			*vec_push(&search.useless) = search.tids.items[i];
 		}
-		for (int tries = 0;
-		     tries < TRIES && !sweep_thread(inject, pid, search.tids.items[i]); tries++)
-			pause_ms(1);
+		if (!search.tids.count)
+			break;
 	}
 	search_fini(&search);
 }
