@@ -388,23 +388,37 @@ static void open_signals(struct inject *inject, struct safe_point *calm, uint64_
 		held->mask &= ~set;
 }
 
+/* False: it was about to create another thread, which would have the mask and not the belief. */
+static bool open_in(struct inject *inject, struct safe_point *calm, uint64_t believe, pid_t tid)
+{
+	pid_t pid = inject->remote->pid;
+	struct held held;
+	uint64_t mask;
+
+	if (!look_at_mask(pid, tid, &mask) || held_take(&held, pid, tid) != HELD_OK)
+		return true;
+	bool creates = safe_point_creates_thread(calm, tid);
+
+	if (!creates)
+		open_signals(inject, calm, believe, &held);
+	held_let_go(&held, inject->remote);
+	return !creates;
+}
+
 void inject_open_signals(struct inject *inject, struct safe_point *calm, uint64_t believe)
 {
 	struct search search = {0};
-	struct held held;
-	pid_t pid = inject->remote->pid;
-	uint64_t mask;
 
-	list_tids(&search, pid);
+	list_tids(&search, inject->remote->pid);
 	for (size_t i = 0; i < search.tids.count; i++) {
 		pid_t tid = search.tids.items[i];
 
 		if (tid == inject->held.tid) {
 			open_signals(inject, calm, believe, &inject->held);
-		} else if (look_at_mask(pid, tid, &mask) && held_take(&held, pid, tid) == HELD_OK) {
-			open_signals(inject, calm, believe, &held);
-			held_let_go(&held, inject->remote);
+			continue;
 		}
+		for (int tries = 0; tries < TRIES && !open_in(inject, calm, believe, tid); tries++)
+			pause_ms(1);
 	}
 	search_fini(&search);
 }
