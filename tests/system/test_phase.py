@@ -7,11 +7,13 @@ them, so that shares spread as binomial ones do; five standard deviations are mi
 """
 import math
 import os
+import pathlib
 import re
 import statistics
 import subprocess
 
 from harness import helio_reader, test
+from test_attach import Attached, Program
 
 PLACES = ('first', 'second', 'third')
 NOBODY = '<no call stack recorded>'
@@ -109,6 +111,66 @@ def threads_under_load(t, engine):
 @test(alone=True, engines=True)
 def threads_at_long_intervals(t, engine):
     threads(t, engine, 50, 400, 5, 2)
+
+
+def attached(t, engine, interval_ms, each_ms, together):
+    """Threads that begin and end while helio attach records: their places, and what the kernel says that they used."""
+    what = f'threads of 3 x {each_ms} ms at {interval_ms} ms, {together} together'
+    with Program(t, t.target('lives'), 'threads', 1000 * 1000, each_ms, together, ready=None) as program:
+        program.single = False
+        with Attached(t, program, engine=engine, options=['-p', str(interval_ms)]) as recording:
+            program.work(1.5)
+            recording.end()
+    places, nobody, total = recorded(t, recording.experiment)
+    recording.check_cpu(total)
+    thirds(t, places, sum(places) * 1000 / max(interval_ms, TIMER_MS), what)
+    first = t.read(recording.experiment)['']['threads'][0]['states']
+    nobody -= sum(first.get(s, 0) for s in ('user', 'system', 'trap'))  # who makes them ran before, and may have no tick
+    t.within(nobody <= 2 * together * max(interval_ms, TIMER_MS) / 1000 + 0.02 * total, f'{what}: {nobody:.4f} s of {total:.4f} are nobody\'s')
+
+
+@test(alone=True, engines=True)
+def threads_during_an_attach(t, engine):
+    attached(t, engine, 10, 6, 1)
+    attached(t, engine, 10, 2.7, 4)
+
+
+@test(alone=True, engines=True)
+def short_threads_during_an_attach(t, engine):
+    """Threads of 1 ms."""
+    attached(t, engine, 10, 0.333, 1)
+    if engine == 'perf':  # the monitor's signals meet threads that queue less at their ends
+        attached(t, engine, 1, 0.333, 1)
+
+
+def other_libc(t):
+    """A directory with a C library whose pthread_create makes room on the stack by an instruction that helio does not know."""
+    library = next(line.split()[-1] for line in open('/proc/self/maps', encoding='ascii') if 'libc.so' in line)
+    symbols = t.run(t.need('readelf'), '-Ws', '--dyn-syms', library).out
+    at = int(re.search(r'([0-9a-f]{16}).* pthread_create@@', symbols).group(1), 16)  # code lies in the file where it is in memory
+    code = bytearray(pathlib.Path(library).read_bytes())
+    place = code.find(bytes.fromhex('4881ec'), at, at + 32)
+    if place > 0:
+        room = int.from_bytes(code[place + 3:place + 7], 'little')
+        code[place:place + 7] = bytes.fromhex('4881c4') + (-room).to_bytes(4, 'little', signed=True)
+    (t.directory / 'other').mkdir()
+    (t.directory / 'other' / 'libc.so.6').write_bytes(code)
+    return t.directory / 'other'
+
+
+@test(engines=True)
+def threads_of_another_libc(t, engine):
+    """Where threads are not seen to begin it is said how much is in no event."""
+    with Program(t, t.target('lives'), 'threads', 1000 * 1000, 1, 1, ready=None, env={**os.environ, 'LD_LIBRARY_PATH': other_libc(t)}) as program:
+        program.single = False
+        with Attached(t, program, engine=engine) as recording:
+            program.work(0.3)
+            recording.end()
+    warning = 'pthread_create is not known'
+    report = t.run(t.helio, 'print', '-report', recording.experiment).out
+    header = t.run(t.helio, 'print', '-header', recording.experiment).out
+    t.check(warning in report and warning in header, f'{report}\n{header}')
+    t.within(int(re.search(r'(\d+) % of the CPU time is in no event', header).group(1)) > 40, header)
 
 
 @test(alone=True, engines=True)

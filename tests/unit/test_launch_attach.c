@@ -2,8 +2,10 @@
 /* What is said of a process that cannot be attached to, and threads at its hooks. */
 #include "base/array.h"
 #include "base/status.h"
+#include "format/attach.h"
 #include "launch/arch/arch.h"
 #include "launch/attach/attach_check.h"
+#include "launch/attach/attach_thread.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -45,6 +47,21 @@ static void no_permission(void **state)
 	check_said(pid, EPERM, "has ended");
 	check_said(pid, EACCES, "has ended");
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* A handler of the collector blocks all but faults (wrap/signal.c); a program has its own open. */
+static void handlers_are_known(void **state)
+{
+	const uint64_t never = FORMAT_SIGNAL_BIT(SIGKILL) | FORMAT_SIGNAL_BIT(SIGSTOP);
+	struct held held = {.mask = ~never};
+
+	assert_true(held_is_collectors(&held));
+	held.mask &= ~FORMAT_SIGNAL_BIT(SIGBUS);
+	assert_true(held_is_collectors(&held));
+	held.mask &= ~FORMAT_SIGNAL_BIT(SIGSEGV);
+	assert_true(held_is_collectors(&held));
+	held.mask &= ~FORMAT_SIGNAL_BIT(SIGINT);
+	assert_false(held_is_collectors(&held));
 }
 
 #if defined(__x86_64__)
@@ -89,6 +106,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_permission),
+		cmocka_unit_test(handlers_are_known),
 #if defined(__x86_64__)
 		cmocka_unit_test(into_a_hook),
 #endif

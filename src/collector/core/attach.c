@@ -27,6 +27,9 @@
 #include "collector/sources/clock_holder.h"
 #include "format/attach.h"
 
+/* So much CPU time in no event tells that threads came and went. */
+enum { LOST_WORTH_PERCENT = 5 };
+
 static int32_t attacher;
 
 /* Threads that are becoming another program, and that the recording is being ended: either waits
@@ -37,6 +40,26 @@ static _Atomic bool ending;
 bool attach_is_abandoned(void)
 {
 	return sys_call(SYS_kill, attacher, 0, 0, 0) == -ESRCH;
+}
+
+void attach_say_births(uint64_t cpu_ns, uint64_t recorded_ns)
+{
+	uint32_t met = atomic_exchange(&collector.met, 0);
+	uint64_t lost_ns = cpu_ns > recorded_ns ? cpu_ns - recorded_ns : 0;
+	char room[384];
+	struct text line = TEXT_ON(room);
+
+	if (!collector.late || !collector_records_all() || thread_create_goes_on.go_on ||
+	    !(met || lost_ns * 100 > cpu_ns * LOST_WORTH_PERCENT))
+		return;
+	text_puts(&line,
+		  "the C library's pthread_create is not known: threads that began meanwhile (");
+	text_decimal(&line, met);
+	text_puts(&line, " were met) had their first event after a whole interval, so what they do "
+			 "first counts too little, and shorter ones had none; ");
+	text_decimal(&line, cpu_ns ? (int64_t)(lost_ns * 100 / cpu_ns) : 0);
+	text_puts(&line, " % of the CPU time is in no event: start the program with helio collect");
+	log_warning(room, 0);
 }
 
 static void announce(int tid, void *dir)
@@ -62,9 +85,12 @@ static int64_t begin(const char *words, int64_t from)
 	if (result)
 		return result;
 	attacher = (int32_t)from;
+	atomic_store(&collector.met, 0);
 	announce_threads();
+	bool ready = holder_prepare();
+
 	atomic_store(&collector.recording, true);
-	if (!holder_start(sys_gettid())) {
+	if (!ready || !holder_start(sys_gettid())) {
 		collector_terminate();
 		return -ENOMEM;
 	}
@@ -218,7 +244,7 @@ static int quiet_execveat(int dir, const char *path, char *const argv[], char *c
 			    flags);
 }
 
-COLLECTOR_EXPORT const struct format_attach helio_collector_attach_2 = {
+COLLECTOR_EXPORT const struct format_attach helio_collector_attach_3 = {
 	.begin = begin,
 	.end = end,
 	.release = release,
@@ -228,4 +254,6 @@ COLLECTOR_EXPORT const struct format_attach helio_collector_attach_2 = {
 	.sigmask = quiet_sigmask,
 	.execve = quiet_execve,
 	.execveat = quiet_execveat,
+	.create = thread_create_entered,
+	.created = &thread_create_goes_on,
 };

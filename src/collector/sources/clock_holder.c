@@ -27,6 +27,7 @@
 #include "collector/core/time.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_watch.h"
 #include "collector/sources/overhead.h"
 
@@ -441,6 +442,13 @@ static void holder(void)
 	rawthread_exit(&running);
 }
 
+bool holder_prepare(void)
+{
+	phase_forget(); /* call stacks of another experiment */
+	phase_prepare();
+	return perf_engine_prepare() && monitor_engine_prepare();
+}
+
 bool holder_start(int tid)
 {
 	tracee = tid;
@@ -452,8 +460,6 @@ bool holder_start(int tid)
 	atomic_store(&holding, false);
 	atomic_store(&starting, true);
 	atomic_store(&home, sys_getpid());
-	if (!perf_engine_prepare() || !monitor_engine_prepare())
-		return false;
 	atomic_store(&running, 1);
 	int result = rawthread_start(holder, stack, sizeof(stack), true);
 

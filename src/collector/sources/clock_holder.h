@@ -11,6 +11,7 @@
  * the thread `tid` is not traced any more.  Where it holds no events the next ones do
  * nothing and return false.
  */
+bool holder_prepare(void); /* before the recording: a thread that begins may set a timer then */
 bool holder_start(int tid);
 bool holder_pause(void); /* returns when no event fires any more; also while it starts */
 bool holder_resume(void);

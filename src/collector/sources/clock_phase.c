@@ -263,16 +263,21 @@ void phase_begin(struct thread *thread)
 	phase->due_cpu_ns = first_delay_ns(thread);
 }
 
-void phase_begin_process(struct thread *thread)
+void phase_prepare(void)
 {
-	struct clock_phase *phase = &thread->clock.phase;
-
 	struct timespec tick = {0};
 
 	if (!sys_call(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, &tick, 0, 0) && tick.tv_nsec)
 		kernel_tick_ns = (uint64_t)tick.tv_nsec;
-	atomic_fetch_xor(&random_state, clock_now_ns() << 20 ^ (uint64_t)atomic_load(&thread->tid));
+	atomic_fetch_xor(&random_state, clock_now_ns() << 20 ^ (uint64_t)sys_gettid());
 	atomic_store(&phases, random_bits());
+}
+
+void phase_begin_process(struct thread *thread)
+{
+	struct clock_phase *phase = &thread->clock.phase;
+
+	phase_prepare();
 	*phase = (struct clock_phase){.mode = random_bits() >> 63 ? PHASE_LAST : PHASE_NEXT};
 	phase->birth_cpu_ns = thread->clock.last.cpu_ns;
 	phase->birth_waits = phase->early_waits = thread->clock.last.voluntary_switches;

@@ -12,6 +12,8 @@
 /* A thread of pthread_create begins, before it is adopted; or a process, in its first thread. */
 void phase_begin(struct thread *thread);
 void phase_begin_process(struct thread *thread);
+/* Before the first thread where no process begins (helio attach). */
+void phase_prepare(void);
 static inline bool phase_is_young(const struct thread *thread)
 {
 	return thread->clock.phase.mode != PHASE_OLD;

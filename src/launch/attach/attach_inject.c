@@ -401,23 +401,37 @@ static void open_signals(struct inject *inject, struct safe_point *calm, uint64_
 		held->mask &= ~set;
 }
 
+/* False: it was about to create another thread, which would have the mask and not the belief. */
+static bool open_in(struct inject *inject, struct safe_point *calm, uint64_t believe, pid_t tid)
+{
+	pid_t pid = inject->remote->pid;
+	struct held held;
+	uint64_t mask;
+
+	if (!look_at_mask(pid, tid, &mask) || held_take(&held, pid, tid) != HELD_OK)
+		return true;
+	bool creates = safe_point_creates_thread(calm, tid);
+
+	if (!creates)
+		open_signals(inject, calm, believe, &held);
+	let_go(inject, &held);
+	return !creates;
+}
+
 void inject_open_signals(struct inject *inject, struct safe_point *calm, uint64_t believe)
 {
 	struct search search = {0};
-	struct held held;
-	pid_t pid = inject->remote->pid;
-	uint64_t mask;
 
-	list_tids(&search, pid);
+	list_tids(&search, inject->remote->pid);
 	for (size_t i = 0; i < search.tids.count; i++) {
 		pid_t tid = search.tids.items[i];
 
 		if (tid == inject->held.tid) {
 			open_signals(inject, calm, believe, &inject->held);
-		} else if (look_at_mask(pid, tid, &mask) && held_take(&held, pid, tid) == HELD_OK) {
-			open_signals(inject, calm, believe, &held);
-			let_go(inject, &held);
+			continue;
 		}
+		for (int tries = 0; tries < TRIES && !open_in(inject, calm, believe, tid); tries++)
+			pause_ms(1);
 	}
 	search_fini(&search);
 }
@@ -547,20 +561,34 @@ static bool sweep_thread(struct inject *inject, pid_t pid, pid_t tid)
 	return !at_work;
 }
 
+static void sweep_one(struct inject *inject, pid_t pid, pid_t tid)
+{
+	if (tid == inject->held.tid) {
+		sweep_stopped(&inject->held);
+		close_signals(inject, &inject->held);
+		return;
+	}
+	for (int tries = 0; tries < TRIES && !sweep_thread(inject, pid, tid); tries++)
+		pause_ms(1);
+}
+
+/*
+ * A thread that ends while the kernel lists it takes the rest of the list with it: listed until
+ * nobody comes who was not there.  In a program that always begins threads that may be never.
+ */
 void inject_sweep_signals(struct inject *inject, pid_t pid)
 {
+	enum { ROUNDS = 8 };
 	struct search search = {0};
 
-	list_tids(&search, pid);
-	for (size_t i = 0; i < search.tids.count; i++) {
-		if (search.tids.items[i] == inject->held.tid) {
-			sweep_stopped(&inject->held);
-			close_signals(inject, &inject->held);
-			continue;
+	for (int round = 0; round < ROUNDS; round++) {
+		list_tids(&search, pid);
+		for (size_t i = 0; i < search.tids.count; i++) {
+			sweep_one(inject, pid, search.tids.items[i]);
+			*vec_push(&search.useless) = search.tids.items[i];
 		}
-		for (int tries = 0;
-		     tries < TRIES && !sweep_thread(inject, pid, search.tids.items[i]); tries++)
-			pause_ms(1);
+		if (!search.tids.count)
+			break;
 	}
 	search_fini(&search);
 }

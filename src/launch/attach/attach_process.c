@@ -6,7 +6,8 @@
  * expect the signal and dies of it.  So the first instruction of the C library's
  * execve and execveat becomes a jump to a function of ours that stops the events
  * first, and gets its old bytes back at the end.  The same for pthread_sigmask, by which all of the
- * C library changes masks: where that is so, threads that block our signals only believe it.
+ * C library changes masks: where that is so, threads that block our signals only believe it.  And
+ * for pthread_create, so that threads which begin meanwhile have their first tick when it is due.
  */
 #include "launch/attach/attach_process.h"
 #include "launch/arch/arch.h"
@@ -139,14 +140,19 @@ static enum status take(struct visit *visit, struct diag_list *diags)
 
 /* ---- the library ---- */
 
+static const struct remote_object *find_collector(const struct visit *visit)
+{
+	const struct remote_object *library = remote_object(&visit->remote, PARAMS_LIBRARY_NAME);
+
+	return library ? library : remote_object(&visit->remote, PARAMS_LIBRARY_NAME_TRACE);
+}
+
 /* The table of the collector in the process; false: it is not loaded. */
 static bool find_table(struct visit *visit)
 {
-	const struct remote_object *library = remote_object(&visit->remote, PARAMS_LIBRARY_NAME);
+	const struct remote_object *library = find_collector(visit);
 	struct remote_symbols symbols;
 
-	if (!library)
-		library = remote_object(&visit->remote, PARAMS_LIBRARY_NAME_TRACE);
 	if (!library || !remote_symbols_read(&visit->remote, library, &symbols))
 		return false;
 	uint64_t at = remote_symbol(&symbols, FORMAT_ATTACH_NAME);
@@ -231,11 +237,14 @@ static enum status load(struct visit *visit, const char *library, struct diag_li
 
 /* ---- exec ---- */
 
+enum { HOOK_MASKS = 2 };
+
 /* Where format_attach has what takes the place of each function of arch_hooks. */
 static const size_t hook_targets[ARCH_HOOKS] = {
 	offsetof(struct format_attach, execve),
 	offsetof(struct format_attach, execveat),
 	offsetof(struct format_attach, sigmask),
+	offsetof(struct format_attach, create),
 };
 
 static uint64_t hook_target(const struct visit *visit, int index)
@@ -246,8 +255,8 @@ static uint64_t hook_target(const struct visit *visit, int index)
 	return target;
 }
 
-/* Behind the marker for indirect branches, which some C libraries begin functions with. */
-static uint64_t hook_place(const struct visit *visit, int index)
+/* The function, behind the marker for indirect branches, which some C libraries begin them with. */
+static uint64_t hook_function(const struct visit *visit, int index)
 {
 	uint8_t code[ARCH_MARKER];
 	uint64_t at = remote_symbol(&visit->libc, arch_hooks[index].name);
@@ -256,6 +265,36 @@ static uint64_t hook_place(const struct visit *visit, int index)
 	    !memcmp(code, arch_marker, sizeof(code)))
 		at += sizeof(code);
 	return at;
+}
+
+static uint64_t hook_place(const struct visit *visit, int index)
+{
+	uint64_t at = hook_function(visit, index);
+
+	return at ? at + arch_hooks[index].skipped : 0;
+}
+
+enum { WORD = sizeof(uint64_t) };
+
+static bool is_in_one_word(uint64_t at)
+{
+	return at % WORD + ARCH_JUMP <= WORD;
+}
+
+/*
+ * The program's threads may be at this place just now: they see the old instruction or the new one
+ * where all changes in one word, which is written at once.
+ */
+static bool write_code(const struct visit *visit, uint64_t at, const uint8_t code[ARCH_JUMP])
+{
+	uint8_t word[WORD];
+
+	if (!is_in_one_word(at))
+		return remote_write(&visit->remote, at, code, ARCH_JUMP);
+	if (!remote_read(&visit->remote, at - at % WORD, word, WORD))
+		return false;
+	memcpy(word + at % WORD, code, ARCH_JUMP);
+	return remote_write(&visit->remote, at - at % WORD, word, WORD);
 }
 
 /* Whether the code at `at` is a jump of ours to `to`, at once or by way of the relay. */
@@ -318,38 +357,74 @@ static uint64_t make_relay(struct visit *visit, uint64_t from)
 	return gap;
 }
 
+/*
+ * What is told of the instruction that becomes a jump stays for who is on the way through it, and
+ * for who puts it back.
+ */
+static bool tell_rest(const struct visit *visit, uint64_t function, size_t size)
+{
+	struct format_attach_create rest;
+	uint32_t room;
+
+	rest.go_on = function + size + sizeof(room);
+	if (!remote_read(&visit->remote, function + size, &room, sizeof(room)))
+		return false;
+	rest.room = room;
+	return remote_write(&visit->remote, (uint64_t)visit->table.created, &rest, sizeof(rest));
+}
+
+/* The bytes that are replaced by the jump. */
+static bool old_code(const struct visit *visit, int index, uint8_t code[ARCH_JUMP])
+{
+	const struct arch_hook *hook = &arch_hooks[index];
+	size_t known = hook->size - hook->skipped;
+	struct format_attach_create rest;
+
+	memcpy(code, hook->code + hook->skipped, ARCH_JUMP < known ? ARCH_JUMP : known);
+	if (!hook->skipped)
+		return true;
+	if (!remote_read(&visit->remote, (uint64_t)visit->table.created, &rest, sizeof(rest)))
+		return false;
+	memcpy(code + known, &rest.room, ARCH_JUMP - known);
+	return true;
+}
+
 static const char *hook_one(struct visit *visit, int index, uint64_t *relay)
 {
+	const struct arch_hook *hook = &arch_hooks[index];
+	uint64_t function = hook_function(visit, index);
 	uint64_t at = hook_place(visit, index);
 	uint64_t to = hook_target(visit, index);
 	uint8_t code[ARCH_PATTERN_MAX], jump[ARCH_JUMP];
 
 	if (at &&
 	    leads_to(visit, at, to)) { /* left by an attacher that was killed, or a parent's */
-		visit->inject.hooks[index] = at;
+		visit->inject.hooks[index] = hook->skipped ? 0 : at;
 		return NULL;
 	}
-	if (!at || !remote_read(&visit->remote, at, code, arch_hooks[index].size) ||
-	    memcmp(code, arch_hooks[index].code, arch_hooks[index].size))
+	if (!at || !remote_read(&visit->remote, function, code, hook->size) ||
+	    memcmp(code, hook->code, hook->size) ||
+	    (hook->skipped && (!is_in_one_word(at) || !tell_rest(visit, function, hook->size))))
 		return "that is not known to helio";
 	if (!arch_is_near(at, to)) {
 		*relay = *relay ? *relay : make_relay(visit, at);
 		to = *relay ? *relay + (uint64_t)index * ARCH_FAR_JUMP : to;
 	}
 	arch_make_jump(jump, at, to);
-	visit->hooked[index] =
-		arch_is_near(at, to) && remote_write(&visit->remote, at, jump, ARCH_JUMP);
-	visit->inject.hooks[index] = visit->hooked[index] ? at : 0;
+	visit->hooked[index] = arch_is_near(at, to) && write_code(visit, at, jump);
+	/* Where the jump is one instruction's, no thread can be within. */
+	visit->inject.hooks[index] = visit->hooked[index] && !hook->skipped ? at : 0;
 	return visit->hooked[index] ? NULL : "in whose neighbourhood no memory is free";
 }
 
 static void unhook_one(struct visit *visit, int index)
 {
 	uint64_t at = hook_place(visit, index);
+	uint8_t code[ARCH_JUMP];
 
 	visit->inject.hooks[index] = 0;
-	if (at && leads_to(visit, at, hook_target(visit, index)))
-		remote_write(&visit->remote, at, arch_hooks[index].code, ARCH_JUMP);
+	if (at && leads_to(visit, at, hook_target(visit, index)) && old_code(visit, index, code))
+		write_code(visit, at, code);
 }
 
 static void unhook(struct visit *visit)
@@ -373,7 +448,7 @@ static enum status hook(struct visit *visit, struct diag_list *diags)
 	for (int i = 0; i < ARCH_HOOKS; i++) {
 		const char *why = hook_one(visit, i, &relay);
 
-		visit->masks |= !why && arch_hooks[i].optional;
+		visit->masks |= !why && i == HOOK_MASKS;
 		if (!why || arch_hooks[i].optional)
 			continue;
 		unhook_own(visit);
@@ -443,7 +518,10 @@ static enum status start(struct visit *visit, char **words, struct diag_list *di
 static void open_signals(struct visit *visit)
 {
 	uint64_t believe = (uint64_t)visit->table.believe, result;
+	const struct remote_object *collector = find_collector(visit);
 
+	if (collector)
+		safe_point_note_collector(visit->calm, collector);
 	if (visit->masks)
 		inject_open_signals(&visit->inject, visit->calm, believe);
 	else if (inject_has_blocked(&visit->inject))
