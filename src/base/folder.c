@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -305,20 +306,138 @@ static bool empty_directory(int fd)
 	return ok;
 }
 
+#define HALF_ENDING ".part"
+
+char *folder_half_name(const char *name)
+{
+	return xasprintf("%s.%d" HALF_ENDING, name, (int)getpid());
+}
+
+/* The length of NAME in NAME.PID.part; 0: it is no such name. */
+static size_t half_stem(const char *name)
+{
+	size_t length = strlen(name), end, digits;
+
+	if (!path_ends_with(name, HALF_ENDING))
+		return 0;
+	end = digits = length - strlen(HALF_ENDING);
+	while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+		digits--;
+	return digits > 1 && digits < end && name[digits - 1] == '.' ? digits - 1 : 0;
+}
+
+bool folder_is_half_name(const char *name)
+{
+	return half_stem(name) > 0;
+}
+
+/* The file, locked by us: its writer is gone.  -1: EWOULDBLOCK where it is not. */
+static int lock_left(int folder, const char *half)
+{
+	struct stat info;
+	int fd = -1;
+
+	if (fstatat(folder, half, &info, AT_SYMLINK_NOFOLLOW))
+		return -1;
+	if (S_ISREG(info.st_mode)) /* to write: NFS locks nothing else for one alone */
+		fd = openat(folder, half,
+			    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	else
+		errno = EINVAL;
+	/* who has renamed it meanwhile has closed it, too */
+	if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) || !folder_is(fd, folder, half))) {
+		folder_close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+bool folder_is_left(int folder, const char *half)
+{
+	int fd = lock_left(folder, half);
+	bool left = fd >= 0 || errno != EWOULDBLOCK;
+
+	folder_close(fd);
+	return left;
+}
+
+static bool remove_left(int folder, const char *half)
+{
+	int fd = lock_left(folder, half);
+	bool removed = fd >= 0 && !unlinkat(folder, half, 0);
+
+	folder_close(fd);
+	return removed;
+}
+
+static void remove_left_entries(int folder, const char *name, unsigned depth)
+{
+	DIR *directory = folder_list(folder, "");
+	size_t length = name ? strlen(name) : 0;
+
+	for (struct dirent *entry; directory && (entry = readdir(directory));) {
+		size_t stem = half_stem(entry->d_name);
+		bool is_wanted = stem && (!name || (stem == length &&
+						    !memcmp(entry->d_name, name, length)));
+		int below = -1;
+
+		if (is_wanted)
+			remove_left(folder, entry->d_name);
+		else if (depth && !path_is_dots(entry->d_name))
+			below = openat(folder, entry->d_name, DIRECTORY_FLAGS);
+		if (below >= 0) {
+			remove_left_entries(below, name, depth - 1);
+			close(below);
+		}
+	}
+	if (directory)
+		closedir(directory);
+}
+
+void folder_remove_left(int folder, const char *name)
+{
+	remove_left_entries(folder, name, 0);
+}
+
+void folder_remove_left_below(int folder)
+{
+	remove_left_entries(folder, NULL, DEPTH_LIMIT);
+}
+
+/* Locks a new file; false: who removes what was left has taken it for that, or is about to. */
+static bool lock_half(int fd)
+{
+	struct stat info;
+
+	/* where nothing can be locked nothing is taken for left either */
+	return !(flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) &&
+	       !(!fstat(fd, &info) && !info.st_nlink);
+}
+
 int folder_open_half(int folder, const char *half, mode_t mode)
 {
-	enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL };
-	int fd = folder_open_file(folder, half, FLAGS, mode);
+	enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL, TRIES = 100 };
 
-	/* Who had this number before was killed while it wrote. */
-	if (fd < 0 && errno == EEXIST && !unlinkat(folder, half, 0))
-		fd = folder_open_file(folder, half, FLAGS, mode);
-	return fd;
+	for (int i = 0; i < TRIES; i++) {
+		int fd = folder_open_file(folder, half, FLAGS, mode);
+
+		if (fd >= 0 && lock_half(fd))
+			return fd;
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+		/* Where nothing can be locked, who had this number before is gone all the same. */
+		if (fd < 0 && !remove_left(folder, half) && errno != ENOENT &&
+		    (errno == EWOULDBLOCK || unlinkat(folder, half, 0)))
+			break;
+		folder_close(fd);
+	}
+	errno = EEXIST;
+	return -1;
 }
 
 bool folder_write_whole(int folder, const char *name, const char *text, size_t length)
 {
-	char *half = xasprintf("%s.%d.part", name, (int)getpid());
+	char *half = folder_half_name(name);
 	int fd = folder_open_half(folder, half, 0644);
 
 	if (fd >= 0)

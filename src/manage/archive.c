@@ -220,12 +220,26 @@ void archive_be_in_store(const struct archiver *archiver)
 		archive_be_in_experiment(archiver);
 }
 
+/* What a killed writer of that file has left in a common archive, where others' files may be. */
+static void remove_left(int store, const char *path)
+{
+	const char *name;
+	int parent = folder_open_parent(store, path, &name);
+
+	if (parent >= 0) {
+		folder_remove_left(parent, name);
+		close(parent);
+	}
+}
+
 static bool copy(const struct archiver *archiver, const char *from, const char *name)
 {
 	archive_be_reader(archiver);
 	int in = folder_open_named(from, NULL);
 
 	archive_be_in_store(archiver);
+	if (archiver->request->directory)
+		remove_left(archiver->store, name);
 	return in >= 0 && tree_copy_file(in, archiver->store, name);
 }
 
@@ -392,6 +406,10 @@ static bool open_archives(struct archiver *archiver)
 		archive_be_in_experiment(archiver);
 	if (archiver->folder >= 0 && folder_make_directories(archiver->folder, FORMAT_DIR_ARCHIVES))
 		archiver->archives = folder_open_below(archiver->folder, FORMAT_DIR_ARCHIVES);
+	if (archiver->archives >= 0) {
+		folder_remove_left(archiver->folder, NULL);
+		folder_remove_left_below(archiver->archives);
+	}
 	if (archiver->archives < 0)
 		diag_add(archiver->diags, DIAG_ERROR, "%s: %s%s", archiver->experiment->archives,
 			 strerror(errno),

@@ -4,6 +4,7 @@ What is done with experiments as a whole. The programs are built here, so that
 their function names are known, and can be moved away or rebuilt.
 """
 import calendar
+import fcntl
 import filecmp
 import json
 import os
@@ -237,6 +238,59 @@ def archive_at_the_end_of_a_run(t):
     archives, names_there = kept(words=('sh', '-c', f'cp {place}/prog conftest; ./conftest; rm conftest'))
     t.check('conftest' not in names_there, 'what was removed')
     t.check('conftest is not archived: No such file' in (archives / '..' / 'archive.log').read_text(), 'archive.log')
+
+
+@test
+def a_killed_archive_leaves_nothing_for_long(t):
+    """What killed writers have left goes at the next archive: of an experiment all, of a common archive only what it is about to write; what is being written stays."""
+    experiment = t.collect(t.target('flat'), '0.1s', options=('-A', 'off')).experiment
+    archives = experiment / 'archives'
+    large = t.directory / 'large'
+    large.write_bytes(pathlib.Path(t.target('flat')).read_bytes() + b'x' * (100 << 20))
+    maps = experiment / 'map.xml'
+    maps.write_text(maps.read_text().replace(f'name="{t.target("flat")}"', f'name="{large}"'))
+
+    def halves(where):
+        return sorted(path.name for path in where.rglob('*.part'))
+
+    def kill_one():
+        for _ in range(200):
+            process = subprocess.Popen([t.helio, 'archive', '-F', experiment], stderr=subprocess.DEVNULL)
+            while process.poll() is None and not halves(archives):
+                pass
+            process.kill()
+            process.wait()
+            if halves(archives):
+                return True
+        return False
+
+    t.check(kill_one(), 'no archive could be killed while it copied')
+    left = halves(archives)
+    result = t.run(t.helio, 'check', experiment)
+    t.check(f'archives/{left[0]} is part of a copy, left by a helio that was killed' in result.out, f'check: {result.out}')
+    helio(t, 'archive', experiment)
+    t.equal(halves(experiment), [], 'left')
+
+    common = t.directory / 'common'
+    (archives / 'sources' / 'a').mkdir(parents=True, exist_ok=True)
+    common.mkdir()
+    busy, others = archives / 'libc.so.6.12.99999.part', [archives / 'notes.part', archives / 'a.12x.part', archives / '12.part']
+    for path in busy, experiment / 'sums.99999.part', archives / 'sources' / 'a' / 'b.c.99999.part', common / 'film.99999.part', *others:
+        path.write_text('half')
+    (archives / 'link.7.part').symlink_to(busy)
+    with busy.open() as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        result = t.run(t.helio, 'check', experiment)
+        t.check(busy.name not in result.out, f'check of what is being written: {result.out}')
+        helio(t, 'archive', experiment)
+        t.equal(halves(experiment), sorted([busy.name, 'link.7.part', *(path.name for path in others)]), 'what is written, and what is none')
+    shutil.rmtree(experiment / 'archives')
+    name = next(path.name for path in t.collect(t.target('flat'), '0.1s').experiment.glob('archives/flat.*'))
+    (common / f'{name}.99999.part').write_text('half')
+    maps.write_text(maps.read_text().replace(f'name="{large}"', f'name="{t.target("flat")}"'))
+    helio(t, 'archive', '-d', common, experiment)
+    t.check((common / name).exists(), 'common archive')
+    t.equal(halves(common), ['film.99999.part'], 'in a common archive')
 
 
 @test

@@ -328,9 +328,9 @@ bool cache_write(const char *name, const struct strbuf *body, uint64_t *checksum
 {
 	struct cache_header header = {.size = body->length,
 				      .checksum = checksum_add(0, body->text, body->length)};
-	char *fresh = xasprintf("%s.%ld", name, (long)getpid());
+	char *fresh = folder_half_name(name);
 	int folder = cache_open_folder();
-	int fd = folder_open_file(folder, fresh, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	int fd = folder_open_half(folder, fresh, 0600);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	bool ok = file;
 
