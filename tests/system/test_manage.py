@@ -368,7 +368,7 @@ def a_full_disk(t):
     experiment = t.collect(build_program(t) / 'prog', options=('-A', 'off')).experiment
 
     def limited(*words):
-        return t.run('bash', '-c', 'trap "" XFSZ; ulimit -f 4; "$@"', 'bash', t.helio, *words)
+        return t.run('bash', '-c', 'ulimit -f 4; "$@"', 'bash', t.helio, *words)
 
     (experiment / 'notes').write_text('long ' * 4000)
     before = sorted(p.name for p in t.directory.iterdir())
@@ -379,6 +379,40 @@ def a_full_disk(t):
     result = limited('archive', experiment)
     t.check('prog cannot be copied to' in result.err and 'File too large' in result.err, result.err)
     t.equal([p.name.split('.')[0] for p in (experiment / 'archives').iterdir()], ['[vdso]'], 'archives')
+
+
+@test
+def what_could_not_be_kept_is_said(t):
+    """Where a limit, as a full disk would, keeps the program from being copied: by the last message, and by all that read the experiment, until it is kept."""
+    place = build_program(t)
+    program = place / 'prog'
+    with program.open('ab') as file:
+        file.write(b'x' * 600_000)
+
+    def said(where, text):
+        t.check(re.search(f'{re.escape(str(program))}.*(cannot be copied to|could not be kept in archives).*File too large', text), f'{where}: {text}')
+
+    for options in [], ['-q']:
+        experiment = t.directory / f'kept{len(options)}.er'
+        result = t.run('bash', '-c', f'ulimit -f 500; exec "$@"', 'bash', t.helio, 'collect', *options, '-o', experiment, program)
+        t.equal(result.status, 0, f'collect {options}: {result.err}')
+        said(f'collect {options}', result.err)
+    for words in ['print', '-header'], ['print', '-functions'], ['print', '-report'], ['check']:
+        result = t.run(t.helio, *words, experiment)
+        said(words, result.out + result.err)
+        t.equal(result.status, 1 if words == ['check'] else 0, f'{words}: status')
+    result = t.run('bash', '-c', 'ulimit -f 500; exec "$@"', 'bash', t.helio, 'archive', '-q', experiment)
+    t.equal(result.status, 1, 'archive: status')
+    said('archive', result.err)
+    common = t.directory / 'common'
+    helio(t, 'archive', '-d', common, t.directory / 'kept0.er')
+    helio(t, 'archive', '-d', common, experiment)
+    for path in experiment, t.directory / 'kept0.er':
+        for words in ['print', '-header'], ['check']:
+            result = t.run(t.helio, *words, path)
+            t.check('kept in archives' not in result.out + result.err, f'{words} when it is there: {result.out}')
+    (experiment / 'archive.log').write_text('')
+    t.check('archive.log is empty' in t.run(t.helio, 'check', experiment).out, 'a log that could not be written')
 
 
 @test
