@@ -490,6 +490,7 @@ struct walk {
 	int fd;	    /* where it stands: a directory, or at the end anything */
 	char *rest; /* of the path */
 	int links;  /* that it has gone through */
+	mode_t mode; /* of directories that it makes; 0: it makes none */
 };
 
 static void step(struct walk *walk, int fd)
@@ -549,6 +550,9 @@ static bool walk_on(struct walk *walk)
 
 	int next = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
+	if (next < 0 && errno == ENOENT && walk->mode &&
+	    (!mkdirat(walk->fd, name, walk->mode) || errno == EEXIST))
+		next = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (next < 0)
 		return false;
 	if (!fstat(next, &info) && S_ISLNK(info.st_mode))
@@ -557,18 +561,38 @@ static bool walk_on(struct walk *walk)
 	return true;
 }
 
-bool folder_is_named_by(int folder, const char *path)
+/* A handle (O_PATH) of what the path names, or -1. */
+static int walk_path(const char *path, mode_t mode)
 {
 	struct walk walk = {.fd = open(*path == '/' ? "/" : ".", O_PATH | O_CLOEXEC),
-			    .rest = xstrdup(path)};
+			    .rest = xstrdup(path),
+			    .mode = mode};
 
 	while (walk.fd >= 0 && walk_on(&walk))
 		continue;
-	bool ok = walk.fd >= 0 && !errno && is_same(folder, walk.fd, "", AT_EMPTY_PATH);
-
-	folder_close(walk.fd);
 	free(walk.rest);
+	if (walk.fd >= 0 && !errno)
+		return walk.fd;
+	folder_close(walk.fd);
+	return -1;
+}
+
+bool folder_is_named_by(int folder, const char *path)
+{
+	int named = walk_path(path, 0);
+	bool ok = named >= 0 && is_same(folder, named, "", AT_EMPTY_PATH);
+
+	folder_close(named);
 	return ok;
+}
+
+int folder_make_named(const char *path, mode_t mode)
+{
+	int named = walk_path(path, mode);
+	int folder = named < 0 ? -1 : openat(named, ".", DIRECTORY_FLAGS);
+
+	folder_close(named);
+	return folder;
 }
 
 bool folder_is(int folder, int parent, const char *name)

@@ -78,6 +78,12 @@ bool folder_is_at(int folder, const char *path);
 bool folder_is_named_by(int folder, const char *path);
 
 /*
+ * The directory of a path, made with those above it where it is not there, through no link that
+ * folder_is_named_by would refuse.
+ */
+int folder_make_named(const char *path, mode_t mode);
+
+/*
  * Where this process is root and the folder or file another user's, files are from now on opened
  * and made with that user's rights.  folder_be_oneself ends that.  Of this thread only.
  */
