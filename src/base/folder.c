@@ -377,8 +377,8 @@ static void remove_left_entries(int folder, const char *name, unsigned depth)
 
 	for (struct dirent *entry; directory && (entry = readdir(directory));) {
 		size_t stem = half_stem(entry->d_name);
-		bool is_wanted = stem && (!name || (stem == length &&
-						    !memcmp(entry->d_name, name, length)));
+		bool is_wanted =
+			stem && (!name || (stem == length && !memcmp(entry->d_name, name, length)));
 		int below = -1;
 
 		if (is_wanted)
@@ -483,116 +483,6 @@ static bool is_same(int folder, int other, const char *path, int flags)
 bool folder_is_at(int folder, const char *path)
 {
 	return is_same(folder, AT_FDCWD, path, 0);
-}
-
-/* What is left of a path that is walked. */
-struct walk {
-	int fd;	    /* where it stands: a directory, or at the end anything */
-	char *rest; /* of the path */
-	int links;  /* that it has gone through */
-	mode_t mode; /* of directories that it makes; 0: it makes none */
-};
-
-static void step(struct walk *walk, int fd)
-{
-	folder_close(walk->fd);
-	walk->fd = fd;
-}
-
-/* This user, or root, whom a user namespace may know by another number: the root directory's. */
-static bool is_trusted(uid_t user)
-{
-	struct stat top;
-
-	return user == geteuid() || !user ||
-	       (!fstatat(AT_FDCWD, "/", &top, 0) && user == top.st_uid);
-}
-
-/* Goes on with what the link says, if its owner may say so; the descriptor is closed. */
-static bool follow(struct walk *walk, int link, const struct stat *info)
-{
-	enum { LINKS_LIMIT = 40 };
-	char target[PATH_MAX];
-	ssize_t length = -1;
-
-	if (!is_trusted(info->st_uid))
-		errno = EPERM;
-	else if (++walk->links > LINKS_LIMIT)
-		errno = ELOOP;
-	else
-		length = readlinkat(link, "", target, sizeof(target));
-	folder_close(link);
-	if (length <= 0)
-		return false;
-	char *rest = xasprintf("%.*s/%s", (int)length, target, walk->rest);
-
-	free(walk->rest);
-	walk->rest = rest;
-	if (*target == '/')
-		step(walk, open("/", O_PATH | O_CLOEXEC));
-	return walk->fd >= 0;
-}
-
-/* Goes through the next component; false: there is none, or errno. */
-static bool walk_on(struct walk *walk)
-{
-	char name[NAME_MAX + 1];
-	size_t length = strcspn(walk->rest, "/");
-	struct stat info;
-
-	errno = length > NAME_MAX ? ENAMETOOLONG : 0;
-	if (!*walk->rest || errno)
-		return false;
-	/* a slash that has nothing before it: the directory itself */
-	snprintf(name, sizeof(name), "%.*s", length ? (int)length : 1, length ? walk->rest : ".");
-	length += strspn(walk->rest + length, "/");
-	memmove(walk->rest, walk->rest + length, strlen(walk->rest + length) + 1);
-
-	int next = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-
-	if (next < 0 && errno == ENOENT && walk->mode &&
-	    (!mkdirat(walk->fd, name, walk->mode) || errno == EEXIST))
-		next = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (next < 0)
-		return false;
-	if (!fstat(next, &info) && S_ISLNK(info.st_mode))
-		return follow(walk, next, &info);
-	step(walk, next);
-	return true;
-}
-
-/* A handle (O_PATH) of what the path names, or -1. */
-static int walk_path(const char *path, mode_t mode)
-{
-	struct walk walk = {.fd = open(*path == '/' ? "/" : ".", O_PATH | O_CLOEXEC),
-			    .rest = xstrdup(path),
-			    .mode = mode};
-
-	while (walk.fd >= 0 && walk_on(&walk))
-		continue;
-	free(walk.rest);
-	if (walk.fd >= 0 && !errno)
-		return walk.fd;
-	folder_close(walk.fd);
-	return -1;
-}
-
-bool folder_is_named_by(int folder, const char *path)
-{
-	int named = walk_path(path, 0);
-	bool ok = named >= 0 && is_same(folder, named, "", AT_EMPTY_PATH);
-
-	folder_close(named);
-	return ok;
-}
-
-int folder_make_named(const char *path, mode_t mode)
-{
-	int named = walk_path(path, mode);
-	int folder = named < 0 ? -1 : openat(named, ".", DIRECTORY_FLAGS);
-
-	folder_close(named);
-	return folder;
 }
 
 bool folder_is(int folder, int parent, const char *name)

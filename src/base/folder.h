@@ -15,6 +15,7 @@
 
 #include <dirent.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -78,10 +79,15 @@ bool folder_is_at(int folder, const char *path);
 bool folder_is_named_by(int folder, const char *path);
 
 /*
- * The directory of a path, made with those above it where it is not there, through no link that
- * folder_is_named_by would refuse.
+ * The directory of a path, made with those above it where it is not there (mode 0: it is not made),
+ * through no link that folder_is_named_by would refuse.
  */
 int folder_make_named(const char *path, mode_t mode);
+/*
+ * A file that the user has named for output, emptied, or made, through no such link either; NULL:
+ * errno.  What it is the user knows: it may be a device or a pipe.
+ */
+FILE *folder_write_named(const char *path, bool append);
 
 /*
  * Where this process is root and the folder or file another user's, files are from now on opened

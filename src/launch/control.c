@@ -53,7 +53,7 @@ struct control {
 	const char *only; /* the member asked for, NULL: all */
 	struct family family;
 	uint64_t now_ns; /* since the founder's start */
-	char *host;	  /* where it was recorded, if that is another machine; else NULL */
+	char *host;	 /* where it was recorded, if that is another machine; else NULL */
 	unsigned running, done, idle;
 	struct diag_list diags;
 };
@@ -155,10 +155,11 @@ static void *map_clock(struct control *control, const struct member *member)
 			    MAP_SHARED, fd, 0);
 	close(fd);
 	if (page == MAP_FAILED)
-		diag_add_once(&control->diags, DIAG_ERROR,
-			      "%s cannot be controlled: its profile was cut or replaced while it is "
-			      "recorded",
-			      control->founder);
+		diag_add_once(
+			&control->diags, DIAG_ERROR,
+			"%s cannot be controlled: its profile was cut or replaced while it is "
+			"recorded",
+			control->founder);
 	return page == MAP_FAILED ? NULL : page;
 }
 
@@ -317,9 +318,10 @@ static void say_why_not(struct control *control)
 		diag_add(&control->diags, DIAG_ERROR, "%s was recorded on %s: control it there",
 			 control->founder, control->host);
 	else if (control->only && !has_member(control))
-		diag_add(&control->diags, DIAG_ERROR,
-			 "%s has no process %s; `helio ctl status %s' shows those that are recorded",
-			 control->founder, control->only, control->founder);
+		diag_add(
+			&control->diags, DIAG_ERROR,
+			"%s has no process %s; `helio ctl status %s' shows those that are recorded",
+			control->founder, control->only, control->founder);
 	else
 		diag_add(&control->diags, DIAG_ERROR,
 			 "%s%s%s is not being recorded any more: its process%s ended or closed it",

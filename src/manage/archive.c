@@ -287,10 +287,9 @@ static bool name_copy(struct archiver *archiver, const struct map_file *map,
 /* For messages. */
 static char *path_of_copy(const struct archiver *archiver, const char *name)
 {
-	return xasprintf("%s/%s",
-			 archiver->store_path ? archiver->store_path
-					      : archiver->experiment->archives,
-			 name);
+	return xasprintf(
+		"%s/%s",
+		archiver->store_path ? archiver->store_path : archiver->experiment->archives, name);
 }
 
 void archive_note_failure(struct archiver *archiver, const char *from, const char *name)
@@ -301,8 +300,8 @@ void archive_note_failure(struct archiver *archiver, const char *from, const cha
 	diag_add(archiver->diags, DIAG_WARNING, "%s" FORMAT_ARCHIVE_NOT_COPIED "%s: %s", from, to,
 		 reason);
 	if (!archiver->failures++)
-		archiver->failure = xasprintf("%s" FORMAT_ARCHIVE_NOT_COPIED "%s: %s", from, to,
-					      reason);
+		archiver->failure =
+			xasprintf("%s" FORMAT_ARCHIVE_NOT_COPIED "%s: %s", from, to, reason);
 	free(to);
 }
 

@@ -6,9 +6,9 @@
 #include "manage/manage.h"
 #include "manage/report.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <signal.h>
 #include <string.h>
 
 static bool take_mode(struct option_parser *parser, const char *argument)
