@@ -491,9 +491,8 @@ def thread_variables_of_libraries(t):
             for traced in ((), ('-H', 'on')):
                 counts, _ = objects(t, recorded(t, t.directory / 'program', options=traced))
                 for name, faults in OF_THREADS.items():
-                    # the first fault of a thread counts for those of its birth, too: its own, and a page of the collector's
                     if not (traced and name == '{char -}'):
-                        t.near(counts.get(name, 0), faults, f'{command} {options} {traced}: {name}', absolute=4 if 'shown' in name else 1)
+                        t.near(counts.get(name, 0), faults, f'{command} {options} {traced}: {name}', absolute=1)
 
 
 @test

@@ -121,22 +121,25 @@ def what_is_not_read_is_said(t):
         t.check(message not in messages, f'{kind}, small: {messages}')
 
 
+# Where the first of many stacks goes through: lower addresses may stand for something else (FORMAT_PSEUDO_PCS).
+STACKS_FROM = 4096
+
 # Lines of map.xml: as short as they may be, one file or function each, apart or within the next one; and whether stacks go through all.
 MAPS = {
-    'files': (lambda i, n: f'<event kind="map" vaddr="{i * 16}" size="1" bias="0" name="{i:x}"/>\n', False),
+    'files': (lambda i, n: f'<event kind="map" vaddr="{STACKS_FROM + i * 16}" size="1" bias="0" name="{i:x}"/>\n', False),
     'files within each other': (lambda i, n: f'<event kind="map" vaddr="{i}" size="{2 * (n - i)}" bias="0" name="{i:x}"/>\n', False),
-    'files in stacks': (lambda i, n: f'<event kind="map" vaddr="{i * 16}" size="1" bias="0" name="{i:x}"/>\n', True),
-    'functions in stacks': (lambda i, n: f'<event kind="load" vaddr="{i * 16}" size="1" name="f{i:x}"/>\n', True),
+    'files in stacks': (lambda i, n: f'<event kind="map" vaddr="{STACKS_FROM + i * 16}" size="1" bias="0" name="{i:x}"/>\n', True),
+    'functions in stacks': (lambda i, n: f'<event kind="load" vaddr="{STACKS_FROM + i * 16}" size="1" name="f{i:x}"/>\n', True),
 }
 
 
 def a_stack_at_each(path, count):
-    """A stack of one call for each 16 bytes from 16 on, and an event for each."""
+    """A stack of one call for each 16 bytes from STACKS_FROM + 16 on, and an event for each."""
     stacks, time = [golden.file_header('stacks', 128)], 0
     profile, events = [golden.file_header('profile', 96)], golden.Events().thread(1, 12, 0)
     for first in range(1, count + 1, 4096):
         number = min(4096, count + 1 - first)
-        nodes = (golden.varint(first + i) + b'\0' + golden.zigzag(16 if i else 16 * first) for i in range(number))
+        nodes = (golden.varint(first + i) + b'\0' + golden.zigzag(16 if i else STACKS_FROM + 16 * first) for i in range(number))
         stacks.append(golden.block(b''.join(nodes), 3, first, count=number))
         for node in range(first, first + number):
             time += 1
@@ -417,7 +420,7 @@ def one_file_of_many_paths(t):
             shutil.rmtree(path, ignore_errors=True)
             golden.founder(path)
             names = [f'/n/{i:x}' if kept else spelled(t.directory, i) for i in range(1, count + 1)]
-            lines = (f'<event kind="map" vaddr="{i * 16}" size="1" bias="{(i * 16 - hostile.CODE) % 2**64}" name="{name}"/>\n' for i, name in enumerate(names, 1))
+            lines = (f'<event kind="map" vaddr="{STACKS_FROM + i * 16}" size="1" bias="{(STACKS_FROM + i * 16 - hostile.CODE) % 2**64}" name="{name}"/>\n' for i, name in enumerate(names, 1))
             golden.write(path, 'map.xml', golden.MAP.split('<event')[0] + ''.join(lines) + '</maps>\n')
             a_stack_at_each(path, count)
             size = target.stat().st_size + sum(file.stat().st_size for file in path.iterdir())

@@ -52,6 +52,16 @@ def processes(t, engine):
             pass
 
 
+@test(engines=True)
+def stopped_by_a_task_on_its_memory(t, engine):
+    """A task that runs on a thread's variables, and stops it anywhere, waits for nothing of that thread's; its calls are not the thread's."""
+    counters = ('-h', 'page-faults,1') if perf_allowed() else ()
+    stops = 3000
+    for result, family in t.like_bare(engine, t.target('lentstops'), stops, intervals=('100u',), options=('-i', 'on', *counters)):
+        t.equal(result.truth()['stops'], stops, 'stops')
+        t.check(len(family['']['traces']['iotrace']) < stops, 'calls of the task')
+
+
 @test
 def header(t):
     """How many of each kind there are, as a second reader counts them."""

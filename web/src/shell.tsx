@@ -8,7 +8,7 @@ import { allKeys, useKeys, type Key } from './keys';
 import { works } from './query';
 import {
 	boot, calls, canRedo, canUndo, catalogue, details, experiments, fail, fatal, growing, locked, nav, notice, opening, param, patch,
-	redo, refresh, setState, show, state, textSize, theme, undo, view, whyNot,
+	redo, refresh, refreshing, setState, show, state, textSize, theme, undo, view, whyNot,
 } from './store';
 import { Chips, editFilter } from './ui/chips';
 import { commandOfView, copyCommand, copyView, exportMenu } from './ui/exporting';
@@ -134,7 +134,7 @@ function Growing(): JSX.Element {
 		const timer = setInterval(() => void refresh().catch(fail), every * 1000);
 		return () => clearInterval(timer);
 	}, [every]);
-	return <span class="growing"><span class="live">recording</span><button onClick={() => void refresh().catch(fail)} title="Look again (R)">Refresh</button>
+	return <span class="growing" aria-busy={refreshing.value}><span class="live">recording</span><button disabled={refreshing.value} onClick={() => void refresh().catch(fail)} title="Look again (R)">Refresh</button>
 		<label class="choice"><span>every</span><select onChange={(e) => setEvery(Number(e.currentTarget.value))}>{[[0, '–'], [2, '2 s'], [10, '10 s'], [60, '1 min']].map(([v, t]) => <option value={v}>{t}</option>)}</select></label></span>;
 }
 

@@ -17,6 +17,7 @@ export const opening = signal(0); // how far the first session is
 export const session = signal(0); // 0: none is open
 export const experiments = signal<string[]>([]);
 export const growing = signal(false);
+export const refreshing = signal(false);
 export const notice = signal<{ text: string; level: string } | null>(null);
 
 // ---- history -----------------------------------------------------------------------------------------
@@ -106,10 +107,18 @@ async function openSession(wanted: string[]): Promise<void> {
 	});
 }
 
-// The experiments of a growing session, read again.
+// The experiments of a growing session, read again: one reading at a time.
 export async function refresh(): Promise<void> {
-	if (!session.value) return;
-	const before = session.value;
+	if (!session.value || refreshing.value) return;
+	refreshing.value = true;
+	try {
+		await readAgain(session.value);
+	} finally {
+		refreshing.value = false;
+	}
+}
+
+async function readAgain(before: number): Promise<void> {
 	const next = await api.post<{ session: number }>('refresh', { session: before });
 	opened.set(state.value.experiments.join('\n'), next.session);
 	const again = await api.bootstrap();

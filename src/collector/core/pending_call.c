@@ -14,16 +14,12 @@
 /* What a call by number pushes between its wrapped function's frame and the call itself. */
 enum { CALL_SLACK = 64 };
 
-static bool on_own_stack(const struct thread *thread, uint64_t sp)
-{
-	return sp >= thread->stack_low && sp < thread->stack_high;
-}
-
 /* Calls whose place on the stack is in use for this one were left by a jump. */
 static void drop_left(struct thread *thread, uint64_t sp)
 {
 	while (thread->calls && thread->call[thread->calls - 1].sp <= sp &&
-	       on_own_stack(thread, sp) && on_own_stack(thread, thread->call[thread->calls - 1].sp))
+	       thread_has_stack_at(thread, sp) &&
+	       thread_has_stack_at(thread, thread->call[thread->calls - 1].sp))
 		thread->calls--;
 	if (thread->calls == UNDER_WAY_MAX)
 		thread->calls = 0;
@@ -33,7 +29,7 @@ void pending_call_begin(const struct pending_call *call)
 {
 	struct thread *thread = thread_current();
 
-	if (!thread)
+	if (!thread || !thread_is_caller(thread, call->sp))
 		return;
 	drop_left(thread, call->sp);
 	thread->call[thread->calls] = *call;

@@ -252,7 +252,7 @@ struct thread *thread_interrupted(const struct unwind_regs *regs)
 	struct thread *thread = thread_current();
 	uint64_t sp = regs->reg[REG_SP];
 
-	if (!thread || (sp >= thread->stack_low && sp < thread->stack_high))
+	if (!thread || thread_has_stack_at(thread, sp))
 		return thread;
 	int tid = sys_gettid();
 	if (atomic_load(&thread->tid) == tid)

@@ -3,6 +3,7 @@
 #ifndef HELIO_COLLECTOR_THREAD_H
 #define HELIO_COLLECTOR_THREAD_H
 
+#include "collector/core/sys.h"
 #include "collector/core/thread_state.h"
 
 #include <stdbool.h>
@@ -24,6 +25,22 @@ static inline struct thread *thread_current_if_known(void)
 static inline struct thread *thread_current(void)
 {
 	return thread_self ? thread_current_if_known() : thread_make_current();
+}
+
+/* Whether the address is on the stack that the thread began with. */
+static inline bool thread_has_stack_at(const struct thread *thread, uint64_t sp)
+{
+	return sp >= thread->stack_low && sp < thread->stack_high;
+}
+
+/*
+ * Whether the calling task, whose frame is at `sp`, is the thread: a task that a raw clone made may
+ * run on its maker's thread-local variables, and it may have stopped its maker, as
+ * LeakSanitizer's does.
+ */
+static inline bool thread_is_caller(const struct thread *thread, uint64_t sp)
+{
+	return thread_has_stack_at(thread, sp) || atomic_load(&thread->tid) == sys_gettid();
 }
 
 /*

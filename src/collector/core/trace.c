@@ -197,19 +197,14 @@ static inline bool is_recording(const struct thread *thread)
 	return !stands;
 }
 
-static bool on_own_stack(const struct thread *thread, uint64_t sp)
-{
-	return sp >= thread->stack_low && sp < thread->stack_high;
-}
-
 /*
  * Whether the recording that the thread is in was left by a jump: its place on the stack is in use
  * for this call.  A handler of the program that has interrupted it lies below.
  */
 static bool was_left(const struct thread *thread, uint64_t sp)
 {
-	return sp >= thread->inside_sp && on_own_stack(thread, sp) &&
-	       on_own_stack(thread, thread->inside_sp);
+	return sp >= thread->inside_sp && thread_has_stack_at(thread, sp) &&
+	       thread_has_stack_at(thread, thread->inside_sp);
 }
 
 /* What it was about to write is lost; its blocks may be half in its state. */
@@ -254,7 +249,7 @@ struct thread *trace_enter(enum trace_kind kind)
 	struct thread *thread = thread_current();
 	uint64_t sp = (uint64_t)__builtin_frame_address(0);
 
-	if (!thread || !is_ours(thread) || !is_recording(thread))
+	if (!thread || !is_ours(thread) || !thread_is_caller(thread, sp) || !is_recording(thread))
 		return NULL;
 	if (thread->inside) {
 		if (!was_left(thread, sp)) {

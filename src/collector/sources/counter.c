@@ -416,6 +416,13 @@ void counter_own_faults(struct thread *thread)
 	}
 }
 
+void counter_thread_begin(struct thread *thread)
+{
+	for (unsigned i = 0; i < counter_count; i++)
+		if (is_fault(i))
+			leave_out(thread, i, exact_count(counters[i].exact));
+}
+
 void counter_own_begin(struct counter_own *own)
 {
 	for (unsigned i = 0; i < counter_count && counts_faults; i++)

@@ -42,6 +42,11 @@ void counter_prefault(const void *memory, size_t size);
 bool counter_is_switch(uint64_t number);
 /* … are those of a timer. */
 bool counter_is_timer(uint64_t number);
+/*
+ * The calling thread, just begun, is about to take the new state `thread`.  Signals that found none
+ * have told of the page faults up to now, which are taken for the collector's.
+ */
+void counter_thread_begin(struct thread *thread);
 /* The calling thread is about to end: writes what it has left over. It is not locked. */
 void counter_thread_end(struct thread *thread);
 

@@ -98,6 +98,7 @@ static void begin(struct thread *thread)
 	if (wanted) {
 		thread_lock(thread);
 		phase_begin(thread);
+		counter_thread_begin(thread);
 		thread_adopt(thread, thread->clock.last.now_ns);
 	} else {
 		thread_release(thread);

@@ -11,17 +11,29 @@ export const folder = process.env.HELIO_TEST_EXPERIMENTS;
 const flags = ['--disable-background-networking', '--disable-gpu', '--disable-sync', '--disable-component-update', '--disable-extensions',
 	'--no-first-run', '--disable-default-apps', '--force-device-scale-factor=1'];
 
+// A program beside the tests. Those still running after the last test are ended: node waits for its children.
+const running = new Set();
+export function start(program, args, options) {
+	const child = spawn(program, args, { cwd: folder, ...options });
+	running.add(child);
+	child.on('exit', () => running.delete(child));
+	return child;
+}
+
 let browser = null;
 export async function openBrowser() {
 	const args = process.getuid?.() === 0 ? [...flags, '--no-sandbox'] : flags;
 	browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
 	return browser;
 }
-export const closeBrowser = async () => browser?.close();
+export async function closeAll() {
+	await browser?.close();
+	for (const child of running) child.kill('SIGKILL');
+}
 
 // helio view over experiments; the address logs in once.
 export async function serve(...experiments) {
-	const child = spawn(helio, ['view', '--no-open', ...experiments], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, BROWSER: '', SSH_CONNECTION: '' } });
+	const child = start(helio, ['view', '--no-open', ...experiments], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, BROWSER: '', SSH_CONNECTION: '' } });
 	let said = '';
 	const address = await new Promise((found, failed) => {
 		for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => {

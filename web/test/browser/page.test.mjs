@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page in a browser: what it shows is what `helio print` says, and it can be worked with.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
-import { closeBrowser, closePage, folder, go, helio, openBrowser, openPage, print, rowsOf, serve, settled, valueOf } from './harness.mjs';
+import { closeAll, closePage, folder, go, helio, openBrowser, openPage, print, rowsOf, serve, settled, start, valueOf } from './harness.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b)), `${what}: ${a}, not ${b}`);
 let server;
 before(async () => { server = await serve('all.1.er'); });
-after(async () => {
-	await server.stop();
-	await closeBrowser();
-});
+after(closeAll);
 
 // The table of a view has the rows of a command, with its values.
 async function sameAsPrint(page, label, result, rows = result.rows) {
@@ -392,7 +389,7 @@ test('descendants have rows, and their processes', async () => {
 });
 
 test('what is still being recorded grows by a refresh', async () => {
-	const recording = spawn(helio, ['collect', '-q', '-o', 'growing.1.er', 'sh', '-c', `while [ ! -e enough ]; do ${process.env.HELIO_TEST_SLOW}; done`], { cwd: folder, stdio: 'ignore' });
+	const recording = start(helio, ['collect', '-q', '-o', 'growing.1.er', 'sh', '-c', `while [ ! -e enough ]; do ${process.env.HELIO_TEST_SLOW}; done`], { stdio: 'ignore' });
 	while (!existsSync(`${folder}/growing.1.er/log.xml`)) await new Promise((done) => setTimeout(done, 100));
 	await new Promise((done) => setTimeout(done, 1500));
 	const other = await serve('growing.1.er');
