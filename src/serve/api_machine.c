@@ -203,16 +203,16 @@ void serve_recordings(struct server *server, const struct request *request, json
 	reply_json(reply, list);
 }
 
-/* Attaching ends by itself at SIGINT; what a program records is told to end. */
+/* helio attach ends at SIGINT; helio collect only stops recording, and ends with its program. */
 static bool stop(const struct recording *recording)
 {
+	if (!strcmp(recording->argv[0], "attach"))
+		return !kill(recording->pid, SIGINT);
 	char *experiment = recording_experiment(recording);
 	const char *const words[] = {"ctl", "stop", experiment, NULL};
 	struct strbuf said = {0};
 	bool ok = experiment && recording_ask(words, &said);
 
-	if (!strcmp(recording->argv[0], "attach"))
-		ok = !kill(recording->pid, SIGINT);
 	strbuf_fini(&said);
 	free(experiment);
 	return ok;
