@@ -242,7 +242,7 @@ void serve_stop(struct server *server, const struct request *request, json_t *bo
 
 /* ---- notes ---- */
 
-/* Whether a session was opened by that path: no other experiment is written to. */
+/* Whether an open session was opened by that path: no other experiment is written to. */
 static bool is_open(struct server *server, uint32_t session, const char *path)
 {
 	bool found = false;

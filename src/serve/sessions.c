@@ -212,7 +212,9 @@ static void open_now(struct server *server, const struct request *request, const
 	if (open_session(&opening)) {
 		reply_json(reply, json_pack("{s:i}", "session", (int)opening.shown->id));
 	} else {
+		pthread_mutex_lock(&server->lock);
 		opening.shown->closed = true;
+		pthread_mutex_unlock(&server->lock);
 		if (opening.running->cancelled)
 			reply_error(reply, HTTP_CONFLICT, "Cancelled");
 		else
