@@ -251,7 +251,9 @@ static bool is_open(struct server *server, uint32_t session, const char *path)
 	for (size_t i = 0; i < server->sessions.count; i++) {
 		const struct shown *shown = server->sessions.items[i];
 
-		for (size_t k = 0; shown->id == session && k < shown->path_count; k++)
+		if (shown->id != session || shown->closed)
+			continue;
+		for (size_t k = 0; k < shown->path_count; k++)
 			found |= !strcmp(shown->paths[k], path);
 	}
 	pthread_mutex_unlock(&server->lock);
@@ -363,8 +365,8 @@ static bool is_replaced(json_t *settings, const char *line, size_t length)
 	return false;
 }
 
-/* The lines of the file that stay. */
-static void keep_others(int folder, json_t *settings, struct strbuf *out)
+/* The lines of the file that stay. False: there is one, but it cannot be read, or is a link. */
+static bool keep_others(int folder, json_t *settings, struct strbuf *out)
 {
 	int fd = folder_open_file(folder, startup_file, O_RDONLY, 0);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
@@ -372,17 +374,33 @@ static void keep_others(int folder, json_t *settings, struct strbuf *out)
 	size_t capacity = 0;
 	ssize_t length;
 
-	while (file && (length = getline(&line, &capacity, file)) > 0)
+	if (!file) {
+		bool is_missing = fd < 0 && errno == ENOENT;
+
+		folder_close(fd);
+		return is_missing;
+	}
+	while ((length = getline(&line, &capacity, file)) > 0)
 		if (!is_replaced(settings, line, (size_t)length)) {
 			strbuf_add(out, line, (size_t)length);
 			if (line[length - 1] != '\n')
 				strbuf_putc(out, '\n');
 		}
+	bool is_whole = !ferror(file);
+
 	free(line);
-	if (file)
-		fclose(file);
+	fclose(file);
+	return is_whole;
+}
+
+static void write_settings(int folder, const struct strbuf *text, struct reply *reply)
+{
+	if (folder >= 0 &&
+	    folder_write_whole(folder, startup_file, text->text ? text->text : "", text->length))
+		reply_nothing(reply);
 	else
-		folder_close(fd);
+		reply_error(reply, HTTP_UNPROCESSABLE, "%s cannot be written: %s", startup_file,
+			    strerror(errno));
 }
 
 void serve_save(struct server *server, const struct request *request, json_t *body,
@@ -392,19 +410,16 @@ void serve_save(struct server *server, const struct request *request, json_t *bo
 	struct strbuf text = {0};
 	int folder = folder_open(server->directory, 0);
 
-	if (!json_is_array(settings)) {
+	if (!json_is_array(settings))
 		reply_error(reply, HTTP_BAD_REQUEST, "save takes \"settings\", as print does");
-	} else {
-		keep_others(folder, settings, &text);
-		if (!put_settings(settings, &text, reply))
-			;
-		else if (folder >= 0 && folder_write_whole(folder, startup_file,
-							   text.text ? text.text : "", text.length))
-			reply_nothing(reply);
-		else
-			reply_error(reply, HTTP_UNPROCESSABLE, "%s cannot be written: %s",
-				    startup_file, strerror(errno));
-	}
+	else if (!keep_others(folder, settings, &text))
+		/* a link, which dot files often are, would be replaced, and its lines lost */
+		reply_error(reply, HTTP_UNPROCESSABLE,
+			    "%s is not a file of its own that can be read, and stays as it is: add "
+			    "the settings yourself",
+			    startup_file);
+	else if (put_settings(settings, &text, reply))
+		write_settings(folder, &text, reply);
 	strbuf_fini(&text);
 	folder_close(folder);
 }

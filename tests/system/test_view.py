@@ -571,6 +571,14 @@ def saves(t):
         for wrong in ([['outfile', 'x']], [['functions']], [['limit', '3\nscript x']], [['nonsense']], [[]]):
             t.equal(server.post('save', {'settings': wrong}).status, 422, wrong)
         t.equal((t.directory / '.er.rc').read_text().count('\n'), 4, 'nothing was added')
+        # A link leads to lines that are kept elsewhere: neither they nor the link go.
+        (t.directory / '.er.rc').rename(t.directory / 'dotfiles')
+        (t.directory / '.er.rc').symlink_to('dotfiles')
+        t.equal(server.post('save', {'settings': [['limit', '5']]}).status, 422, 'a link')
+        t.equal((os.readlink(t.directory / '.er.rc'), (t.directory / 'dotfiles').read_text().count('\n')), ('dotfiles', 4), 'the link')
+        (t.directory / '.er.rc').unlink()
+        t.equal(server.post('save', {'settings': [['limit', '5']]}).status, 204, 'where there is none')
+        t.equal((t.directory / '.er.rc').read_text(), 'limit "5"\n', 'the new file')
 
 
 @test
