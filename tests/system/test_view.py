@@ -739,5 +739,7 @@ def page_in_a_file(t):
         got = data['answers'][json.dumps(words, separators=(',', ':'))]
         printed = json.loads(t.run(t.helio, 'print', '-printmode', 'json', '-limit', '500', f'-{words[0]}', *words[1:], 'kinds.1.er').out)
         t.equal({**got, 'warnings': 0}, {**printed, 'warnings': 0}, words)
+    result = t.run(t.helio, 'html', 'kinds.1.er/')
+    t.equal((result.status, result.out), (0, 'helio html: kinds.1.er.html\n'), 'beside the experiment, as a shell completes its name')
     result = t.run(t.helio, 'html', 'none.er', '-o', 'none.html')
     t.check(result.status == 1 and 'none.er' in result.err and not (t.directory / 'none.html').exists(), result.err)
