@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -135,6 +134,14 @@ static bool is_idle(struct server *server)
 	       server_now() - server->last_request > server->config->idle_s;
 }
 
+static void trim_recordings(struct server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	for (size_t i = 0; i < server->recordings.count; i++)
+		recording_trim(&server->recordings.items[i]);
+	pthread_mutex_unlock(&server->lock);
+}
+
 static bool is_logged_in(struct server *server)
 {
 	pthread_mutex_lock(&server->lock);
@@ -155,6 +162,7 @@ static void wait_for_end(struct server *server, struct http *const *https, unsig
 			server->ending = true;
 		for (unsigned i = 0; i < count; i++)
 			http_tend(https[i]);
+		trim_recordings(server);
 		if (*page && is_logged_in(server)) {
 			browser_forget(*page);
 			*page = NULL;
@@ -187,6 +195,7 @@ static int take_signals(void)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL); /* who starts us may ignore it: the status of children was lost */
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { FIRST_LINES = 4096 }; /* bytes of the output that may name the experiment */
+
 static const char own_file[] = "/proc/self/exe";
 
 /* words: argv, the first one "helio". errors: whether stderr goes to the output, too. */
@@ -94,6 +96,17 @@ void recording_look(struct recording *recording)
 	recording->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* What nobody is told any more is given back: a program may print for days. */
+void recording_trim(const struct recording *recording)
+{
+	off_t size = lseek(recording->output, 0, SEEK_END);
+	off_t end = size > RECORDING_OUTPUT_MOST ? size - RECORDING_OUTPUT_MOST : 0;
+
+	if (end > FIRST_LINES)
+		fallocate(recording->output, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  FIRST_LINES, end - FIRST_LINES);
+}
+
 void recording_output(const struct recording *recording, struct strbuf *out)
 {
 	off_t size = lseek(recording->output, 0, SEEK_END);
@@ -109,7 +122,7 @@ void recording_output(const struct recording *recording, struct strbuf *out)
 char *recording_experiment(const struct recording *recording)
 {
 	static const char mark[] = ": recording ";
-	char text[4097];
+	char text[FIRST_LINES + 1];
 	ssize_t got = pread(recording->output, text, sizeof(text) - 1, 0);
 
 	text[got > 0 ? got : 0] = '\0';

@@ -548,6 +548,37 @@ def stops(t):
 
 
 @test
+def what_a_recorded_program_prints_without_end(t):
+    """Of 32 MB the server keeps in memory what it can still be asked for."""
+    def kept():
+        files = (path for path in pathlib.Path(f'/proc/{server.process.pid}/fd').iterdir() if 'memfd:recording' in os.readlink(path))
+        return sum(path.stat().st_blocks * 512 for path in files)
+
+    with kinds(t) as server:
+        number = server.post('record', {'command': 'collect', 'options': ['-p', 'off'], 'program': ['sh', '-c', 'yes | head -c 32M; echo end']}).json['recording']
+
+        def row():
+            return server.get('recordings').json[number - 1]
+
+        wait_until(lambda: not row()['running'], 'it ends')
+        t.check('\nend\n' in row()['output'] and len(row()['output']) == 64 << 10, 'the end of it')
+        t.check(row()['experiment'], 'its experiment')
+        wait_until(lambda: kept() < 1 << 20, 'memory is given back')
+
+
+IGNORANT = 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])'
+
+
+@test
+def recordings_of_who_ignores_children(t):
+    """Started with SIGCHLD ignored, as some launchers have it: that a recording has ended, and how, is known all the same."""
+    with kinds(t, 'kinds.1.er', before=(sys.executable, '-c', IGNORANT)) as server:
+        number = server.post('record', {'command': 'collect', 'options': ['-p', 'off'], 'program': ['sh', '-c', 'exit 3']}).json['recording']
+        wait_until(lambda: not server.get('recordings').json[number - 1]['running'], 'it ends')
+        t.equal(server.get('recordings').json[number - 1]['status'], 3, 'its status')
+
+
+@test
 def notes(t):
     with kinds(t) as server:
         text = 'a note\n<b>second</b> line'
