@@ -37,8 +37,9 @@ struct answerer {
 	struct startup startup;
 	struct diag_list opening;  /* warnings of opening: in every JSON object */
 	struct session *sums;	   /* what cache_open() gave */
-	struct session *all;	   /* with events; NULL: not needed so far */
-	pthread_mutex_t lock;	   /* of `all` */
+	/* with events, and all that requests define; NULL: not needed so far */
+	_Atomic(struct session *) all;
+	pthread_mutex_t lock;	   /* of making `all` */
 	pthread_rwlock_t altering; /* of what requests define in the sessions */
 };
 
@@ -168,11 +169,11 @@ struct asked {
 	size_t count;
 };
 
-static struct asked look_up(const struct answerer *answerer, const struct answer_words *words,
+static struct asked look_up(const struct session *session, const struct answer_words *words,
 			    struct diag_list *said)
 {
 	const char *name = words->count ? words->items[0] : "";
-	const char *of_object = *name ? command_of_object(answerer->sums, name) : NULL;
+	const char *of_object = *name ? command_of_object(session, name) : NULL;
 	const char *word = of_object ? of_object : name;
 	size_t first = of_object ? 0 : 1, count = words->count > first ? words->count - first : 0;
 	struct asked asked = {.count = of_object ? 1 : count};
@@ -205,7 +206,8 @@ struct plan_of_request {
 static struct asked take(const struct answerer *answerer, struct plan_of_request *plan,
 			 const struct answer_words *words, struct diag_list *said)
 {
-	struct asked asked = look_up(answerer, words, said);
+	const struct session *all = answerer->all;
+	struct asked asked = look_up(all ? all : answerer->sums, words, said);
 	enum command_need need;
 
 	if (!asked.command)
@@ -334,15 +336,27 @@ static bool run_settings(struct print *print, const struct plan_of_request *plan
 	return ok && !print->watch.cancelled;
 }
 
-static void run_commands(struct print *print, struct plan_of_request *plan, struct paper *paper,
+/* It may be named by an object that the request itself has defined by now. */
+static void look_up_again(const struct print *print, struct asked *asked,
+			  const struct answer_words *words, struct diag_list *said)
+{
+	diag_fini(said);
+	free(asked->arguments);
+	*asked = look_up(print->session, words, said);
+}
+
+static void run_commands(struct print *print, struct plan_of_request *plan,
+			 const struct answer_request *request, struct paper *paper,
 			 struct answer *answer)
 {
 	for (size_t i = 0; i < answer->part_count; i++) {
-		const struct asked *asked = &plan->commands[i];
+		struct asked *asked = &plan->commands[i];
 		struct answer_part *part = &answer->parts[i];
 
 		part->begin = paper_size(paper, &print->output);
 		part->failed = true;
+		if (!asked->command && plan->alters)
+			look_up_again(print, asked, &request->commands[i], &plan->said[i]);
 		if (!asked->command || answer->cancelled)
 			continue;
 		print->said = &plan->said[i];
@@ -403,7 +417,7 @@ static void run(struct answerer *answerer, struct session *session,
 		if (!plan->wrong && run_settings(&print, plan, request->setting_count)) {
 			answer->part_count = commands;
 			answer->parts = xcalloc(commands + 1, sizeof(*answer->parts));
-			run_commands(&print, plan, &paper, answer);
+			run_commands(&print, plan, request, &paper, answer);
 		}
 		answer->cancelled |= print.watch.cancelled;
 	}

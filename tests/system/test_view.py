@@ -386,6 +386,25 @@ def sessions(t):
 
 
 @test
+def what_requests_define(t):
+    """An index object is a command in the request that defines it and in those behind it, also where the first answers come from kept sums."""
+    make_kinds.make(str(t.directory))
+    kept = {'HELIO_CACHE': 'all', 'XDG_CACHE_HOME': str(t.directory / 'cache')}
+    define = ['indxobj_define', 'Tens', 'TSTAMP / 100000000']
+    expected = json.loads(t.run(t.helio, 'print', '-printmode', 'json', '-indxobj_define', *define[1:], '-Tens', 'kinds.1.er', env=kept).out)['rows']
+    t.run(t.helio, 'print', '-functions', 'kinds.1.er', env=kept)
+    t.check(list((t.directory / 'cache').rglob('*.sums')), 'sums are kept')
+    for env in {}, kept:
+        for settings, commands in ([], [define, ['Tens']]), ([define], [['Tens']]):
+            with kinds(t, env=env) as server:
+                for words in commands, [['Tens']]:
+                    answer = server.print(*words, settings=settings).json
+                    t.check(answer['results'][-1], f'{env}, {settings}, {words}: {answer["messages"]}')
+                    t.equal(answer['results'][-1]['rows'], expected, f'{env}, {settings}, {words}')
+                    settings = []
+
+
+@test
 def at_once(t):
     """Many requests of different kinds, by many clients: each has the answer that it has alone."""
     asked = [([['limit', '5']], [['functions']]), ([], [['calltree']]), ([['filters', 'TSTAMP < 400000000']], [['functions'], ['threads']]), ([], [['header']]),
