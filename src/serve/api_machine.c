@@ -154,8 +154,8 @@ void serve_record(struct server *server, const struct request *request, json_t *
 	if (!read_command(body, &argv, reply))
 		return;
 	pthread_mutex_lock(&server->lock);
-	bool ok = server->recordings.count < SERVER_RECORDINGS &&
-		  recording_start(&recording, argv.items);
+	bool is_full = server->recordings.count >= SERVER_RECORDINGS;
+	bool ok = !is_full && recording_start(&recording, argv.items);
 
 	if (ok) {
 		*vec_push(&server->recordings) = recording;
@@ -168,8 +168,15 @@ void serve_record(struct server *server, const struct request *request, json_t *
 		return;
 	}
 	words_free(&argv);
-	reply_error(reply, HTTP_UNAVAILABLE,
-		    "The recording could not be started: run helio collect in a terminal");
+	if (is_full)
+		reply_error(reply, HTTP_TOO_MANY,
+			    "%d recordings were started from this page, which is all that it "
+			    "remembers: start helio view again",
+			    SERVER_RECORDINGS);
+	else
+		reply_error(reply, HTTP_UNAVAILABLE,
+			    "The recording could not be started: run helio collect in a terminal, "
+			    "which says why");
 }
 
 static json_t *json_recording(const struct recording *recording, size_t number)
@@ -249,12 +256,12 @@ static bool is_open(struct server *server, uint32_t session, const char *path)
 
 	pthread_mutex_lock(&server->lock);
 	for (size_t i = 0; i < server->sessions.count; i++) {
-		const struct shown *shown = server->sessions.items[i];
+		const struct view_session *view = server->sessions.items[i];
 
-		if (shown->id != session || shown->closed)
+		if (view->id != session || view->closed)
 			continue;
-		for (size_t k = 0; k < shown->path_count; k++)
-			found |= !strcmp(shown->paths[k], path);
+		for (size_t k = 0; k < view->path_count; k++)
+			found |= !strcmp(view->paths[k], path);
 	}
 	pthread_mutex_unlock(&server->lock);
 	return found;
