@@ -312,3 +312,14 @@ def a_rank_without_the_others(t):
     make_kinds.make_ranks(str(t.directory / 'alone.1.er'), str(t.directory / 'app'), [([b'MPI_Barrier', make_kinds.WORLD], barriers)])
     waits = t.print('alone.1.er', '-mpiwaits')[0]
     t.equal((waits['rows'], waits['collectives']), ([], 0), waits)
+
+
+@test
+def communicators_that_are_many(t):
+    """Those that the collector has no room for have no description; each call with one wrote another, of a communicator that is not there."""
+    program = build(t, 'openmpi', 'mpi_many.c')
+    experiment = record(t, 'openmpi', program, ranks=1).experiment
+    rows = t.print(experiment, '-mpicomms')[0]['rows']
+    t.check(4000 < len(rows) <= 4500 + 1, f'{len(rows)} communicators')
+    barriers = [row for row in t.print(experiment, '-mpistat')[0]['rows'] if row.get('function') == 'MPI_Barrier']
+    t.equal(barriers[0]['calls'], 1000, 'all calls are there')

@@ -113,13 +113,15 @@ static void put_members(struct text *text, uintptr_t group, int size)
 					 -1, 0)
 			      : NULL;
 
-	if (!ranks || mpi_ask.Comm_group(mpi_abi.world, &world))
+	if (!ranks)
 		return;
 	for (int i = 0; i < size; i++)
 		ranks[i] = i;
-	if (!mpi_ask.Group_translate_ranks(group, size, ranks, world, ranks + size))
-		put_ranks(text, ranks + size, size);
-	mpi_ask.Group_free(&world);
+	if (!mpi_ask.Comm_group(mpi_abi.world, &world)) {
+		if (!mpi_ask.Group_translate_ranks(group, size, ranks, world, ranks + size))
+			put_ranks(text, ranks + size, size);
+		mpi_ask.Group_free(&world);
+	}
 	sys_munmap(ranks, bytes);
 }
 
@@ -267,9 +269,11 @@ struct mpi_group mpi_group_of(enum mpi_group_kind kind, uintptr_t handle)
 	if (is_none(kind, handle))
 		return (struct mpi_group){0};
 	bool alone = !atomic_flag_test_and_set(&adding);
-	struct mpi_group group = look(kind, handle, alone);
 
+	/* Where the table is full there is no description: it would be written at each call. */
 	entry = alone ? find_free(key) : NULL;
+	struct mpi_group group = look(kind, handle, entry != NULL);
+
 	if (entry) {
 		atomic_store_explicit(&is_used, true, memory_order_relaxed);
 		entry->group = group;
