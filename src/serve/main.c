@@ -2,6 +2,7 @@
 /* The life of a server: it listens, opens the experiments, tells where it is, waits for its end. */
 #include "serve/serve.h"
 
+#include "base/folder.h"
 #include "base/terminal.h"
 #include "serve/browser.h"
 #include "serve/http.h"
@@ -36,6 +37,7 @@ bool server_init(struct server *server, const struct serve_config *config)
 	server->directory = realpath(".", NULL);
 	if (!server->directory)
 		server->directory = xstrdup(".");
+	server->folder = folder_open(".", 0);
 	server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return tokens_make(&server->tokens) && server->wake >= 0;
 }
@@ -79,6 +81,7 @@ void server_fini(struct server *server)
 	pthread_mutex_destroy(&server->lock);
 	pthread_cond_destroy(&server->opened);
 	free(server->directory);
+	folder_close(server->folder);
 	if (server->wake >= 0)
 		close(server->wake);
 }
@@ -134,14 +137,6 @@ static bool is_idle(struct server *server)
 	       server_now() - server->last_request > server->config->idle_s;
 }
 
-static void trim_recordings(struct server *server)
-{
-	pthread_mutex_lock(&server->lock);
-	for (size_t i = 0; i < server->recordings.count; i++)
-		recording_trim(&server->recordings.items[i]);
-	pthread_mutex_unlock(&server->lock);
-}
-
 static bool is_logged_in(struct server *server)
 {
 	pthread_mutex_lock(&server->lock);
@@ -149,6 +144,14 @@ static bool is_logged_in(struct server *server)
 
 	pthread_mutex_unlock(&server->lock);
 	return used;
+}
+
+static void trim_recordings(struct server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	for (size_t i = 0; i < server->recordings.count; i++)
+		recording_trim(&server->recordings.items[i]);
+	pthread_mutex_unlock(&server->lock);
 }
 
 static void wait_for_end(struct server *server, struct http *const *https, unsigned count,

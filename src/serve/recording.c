@@ -17,8 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FIRST_LINES = 4096 }; /* bytes of the output that may name the experiment */
-
 static const char own_file[] = "/proc/self/exe";
 
 /* words: argv, the first one "helio". errors: whether stderr goes to the output, too. */
@@ -96,15 +94,16 @@ void recording_look(struct recording *recording)
 	recording->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* What nobody is told any more is given back: a program may print for days. */
 void recording_trim(const struct recording *recording)
 {
+	enum { PAGE = 1 << 16 };
 	off_t size = lseek(recording->output, 0, SEEK_END);
-	off_t end = size > RECORDING_OUTPUT_MOST ? size - RECORDING_OUTPUT_MOST : 0;
+	off_t end = (size - 2 * RECORDING_OUTPUT_MOST) / PAGE * PAGE;
 
-	if (end > FIRST_LINES)
-		fallocate(recording->output, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			  FIRST_LINES, end - FIRST_LINES);
+	/* the begin has the name of the experiment */
+	if (end > PAGE)
+		fallocate(recording->output, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, PAGE,
+			  end - PAGE);
 }
 
 void recording_output(const struct recording *recording, struct strbuf *out)
@@ -122,7 +121,7 @@ void recording_output(const struct recording *recording, struct strbuf *out)
 char *recording_experiment(const struct recording *recording)
 {
 	static const char mark[] = ": recording ";
-	char text[FIRST_LINES + 1];
+	char text[4097];
 	ssize_t got = pread(recording->output, text, sizeof(text) - 1, 0);
 
 	text[got > 0 ? got : 0] = '\0';

@@ -31,7 +31,7 @@ struct timeline_lane {
 	uint32_t process; /* id of its process_info */
 	uint64_t thread;  /* its number */
 	const char *name; /* as in the list of threads */
-	uint64_t events[TIMELINE_KINDS];
+	uint32_t events[TIMELINE_KINDS]; /* damaged files may have millions of threads */
 };
 
 /* What a thread did in a piece of the range. */

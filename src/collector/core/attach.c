@@ -27,11 +27,39 @@
 #include "collector/sources/clock_holder.h"
 #include "format/attach.h"
 
+/* So much CPU time in no event tells that threads came and went. */
+enum { LOST_WORTH_PERCENT = 5 };
+
 static int32_t attacher;
+
+/* Threads that are becoming another program, and that the recording is being ended: either waits
+ * for the other, as both take the recording apart. */
+static _Atomic uint32_t execs;
+static _Atomic bool ending;
 
 bool attach_is_abandoned(void)
 {
 	return sys_call(SYS_kill, attacher, 0, 0, 0) == -ESRCH;
+}
+
+void attach_say_births(uint64_t cpu_ns, uint64_t recorded_ns)
+{
+	uint32_t met = atomic_exchange(&collector.met, 0);
+	uint64_t lost_ns = cpu_ns > recorded_ns ? cpu_ns - recorded_ns : 0;
+	char room[384];
+	struct text line = TEXT_ON(room);
+
+	if (!collector.late || !collector_records_all() || thread_create_goes_on.go_on ||
+	    !(met || lost_ns * 100 > cpu_ns * LOST_WORTH_PERCENT))
+		return;
+	text_puts(&line,
+		  "the C library's pthread_create is not known: threads that began meanwhile (");
+	text_decimal(&line, met);
+	text_puts(&line, " were met) had their first event after a whole interval, so what they do "
+			 "first counts too little, and shorter ones had none; ");
+	text_decimal(&line, cpu_ns ? (int64_t)(lost_ns * 100 / cpu_ns) : 0);
+	text_puts(&line, " % of the CPU time is in no event: start the program with helio collect");
+	log_warning(room, 0);
 }
 
 static void announce(int tid, void *dir)
@@ -57,9 +85,12 @@ static int64_t begin(const char *words, int64_t from)
 	if (result)
 		return result;
 	attacher = (int32_t)from;
+	atomic_store(&collector.met, 0);
 	announce_threads();
+	bool ready = holder_prepare();
+
 	atomic_store(&collector.recording, true);
-	if (!holder_start(sys_gettid())) {
+	if (!ready || !holder_start(sys_gettid())) {
 		collector_terminate();
 		return -ENOMEM;
 	}
@@ -78,8 +109,10 @@ static void settle_interrupted(uint64_t pc, uint64_t sp)
 	thread_unlock(thread);
 }
 
-static int64_t end(uint64_t pc, uint64_t sp)
+static int64_t end_recording(uint64_t pc, uint64_t sp)
 {
+	if (atomic_load(&execs))
+		return -EAGAIN;
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return -ESRCH;
 	loss_look(); /* nobody could mend it: this thread has all signals blocked */
@@ -87,6 +120,15 @@ static int64_t end(uint64_t pc, uint64_t sp)
 	collector_terminate();
 	collector.tracking = false;
 	return 0;
+}
+
+static int64_t end(uint64_t pc, uint64_t sp)
+{
+	atomic_store(&ending, true);
+	int64_t result = end_recording(pc, sp);
+
+	atomic_store(&ending, false);
+	return result;
 }
 
 static int64_t release(void)
@@ -146,9 +188,23 @@ static int quiet_sigmask(int how, const uint64_t *set, uint64_t *old)
 
 /* ---- exec, which an event must not meet ---- */
 
+/* Not in a child on our memory, which may never come back to count itself off. */
+static bool begin_exec(void)
+{
+	if (!collector_is_ours())
+		return false;
+	atomic_fetch_add(&execs, 1);
+	while (atomic_load(&ending)) {
+		atomic_fetch_sub(&execs, 1);
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+		atomic_fetch_add(&execs, 1);
+	}
+	return true;
+}
+
 static int exec_quietly(long number, const char *name, long a, long b, long c, long d, long e)
 {
-	bool recording = atomic_load(&collector.recording) && collector_is_ours();
+	bool ours = begin_exec(), recording = ours && atomic_load(&collector.recording);
 	char room[PATH_MAX_HERE];
 	struct text line = TEXT_ON(room);
 
@@ -170,6 +226,8 @@ static int exec_quietly(long number, const char *name, long a, long b, long c, l
 		text_attribute_decimal(&line, "errno", -result);
 		log_event_end(&line);
 	}
+	if (ours)
+		atomic_fetch_sub(&execs, 1);
 	errno = (int)-result;
 	return -1;
 }
@@ -186,7 +244,7 @@ static int quiet_execveat(int dir, const char *path, char *const argv[], char *c
 			    flags);
 }
 
-COLLECTOR_EXPORT const struct format_attach helio_collector_attach_2 = {
+COLLECTOR_EXPORT const struct format_attach helio_collector_attach_3 = {
 	.begin = begin,
 	.end = end,
 	.release = release,
@@ -196,4 +254,6 @@ COLLECTOR_EXPORT const struct format_attach helio_collector_attach_2 = {
 	.sigmask = quiet_sigmask,
 	.execve = quiet_execve,
 	.execveat = quiet_execveat,
+	.create = thread_create_entered,
+	.created = &thread_create_goes_on,
 };

@@ -9,6 +9,7 @@
 #include "collector/core/start.h"
 
 #include "base/own_calls.h"
+#include "collector/core/attach.h"
 #include "collector/core/control.h"
 #include "collector/core/dynamic.h"
 #include "collector/core/file.h"
@@ -487,6 +488,7 @@ static void put_counters(struct text *line, uint64_t own_cpu_ns)
 		if (!collector.late)
 			own_time_put_before(line);
 	}
+	attach_say_births(cpu_ns, recorded_ns);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (trace_is_on(kind))
 			text_attribute_decimal(line, format_kinds[kind].file,
@@ -536,6 +538,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	uint32_t stack = own_stack();
 
 	own_time_leave_out(entered_ns);
+	phase_gather();
 	thread_for_each(settle, &stack);
 	phase_leave_process();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
@@ -544,6 +547,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	close_own_thread(true);
 	trace_finish();
 	collector_settle_all();
+	phase_spread();
 	uint64_t own_ns = clock_own_cpu_ns() - before_ns;
 
 	/* Before the handlers do nothing any more, and make no rest. */
@@ -654,7 +658,6 @@ static void reset_counts(void)
 	atomic_store(&collector.forks, 0);
 	atomic_store(&collector.execs, 0);
 	atomic_store(&collector.combos, 0);
-	atomic_store(&collector.births, 0);
 	atomic_store(&collector.finished, false);
 	atomic_store(&collector.events, 0);
 	atomic_store(&collector.dropped, 0);
@@ -667,6 +670,7 @@ static void reset_counts(void)
 /* In the child of a fork: the threads, events and descriptors that the parent has. */
 static void forget_parents(void)
 {
+	atomic_store(&collector.births, 0);
 	holder_forget();
 	overhead_forget();
 	perf_engine_forget();
@@ -721,7 +725,6 @@ int collector_begin_late(const char *words)
 	int result = set_up("attach");
 
 	own_use_work_end();
-
 	if (result)
 		return result;
 	collector.cpu_before_ns = process_cpu_ns();
@@ -782,6 +785,7 @@ void collector_restart_after_fork(void)
 	if (collector.late)
 		signal_make_real();
 	reset_counts();
+	atomic_store(&collector.births, 0);
 	if (!atomic_exchange(&collector.recording, false))
 		return;
 	maps_forget();

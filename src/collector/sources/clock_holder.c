@@ -27,6 +27,7 @@
 #include "collector/core/time.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_watch.h"
 #include "collector/sources/overhead.h"
 
@@ -68,7 +69,8 @@ static uint32_t alone;
 static const char *harm;  /* of perf events in this program */
 static struct held *held; /* HELD_MAX, mapped */
 static uint32_t held_count;
-static _Atomic bool holding; /* for others: there are events */
+static _Atomic bool holding;  /* for others: there are events */
+static _Atomic bool starting; /* … or will be in a moment, of the one or the other engine */
 static char stack[STACK] __attribute__((aligned(16)));
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t limit_ns)
@@ -91,12 +93,26 @@ static bool is_here(void)
 	return atomic_load(&running) && atomic_load(&home) == sys_getpid();
 }
 
+static void tell(uint32_t what)
+{
+	atomic_fetch_or(&wishes, what);
+	futex_wake(&wishes);
+}
+
 static bool wish(uint32_t what)
 {
 	if (!is_here() || !atomic_load(&holding))
 		return false;
-	atomic_fetch_or(&wishes, what);
-	futex_wake(&wishes);
+	tell(what);
+	return true;
+}
+
+/* Also of events that it is about to open. */
+static bool wish_switch(void)
+{
+	if (!is_here() || (!atomic_load(&holding) && !atomic_load(&starting)))
+		return false;
+	tell(WISH_SWITCH);
 	return true;
 }
 
@@ -120,7 +136,7 @@ bool holder_pause(void)
 {
 	uint32_t request = ask(true), seen;
 
-	if (!wish(WISH_SWITCH))
+	if (!wish_switch())
 		return false;
 	while (is_here() && !is_fulfilled(request, &seen))
 		futex_wait(&fulfilled, seen, BREATH_NS);
@@ -130,7 +146,12 @@ bool holder_pause(void)
 bool holder_resume(void)
 {
 	ask(false);
-	return wish(WISH_SWITCH);
+	return wish_switch();
+}
+
+bool holder_is_starting(void)
+{
+	return is_here() && atomic_load(&starting);
 }
 
 bool holder_breathe(void)
@@ -247,6 +268,41 @@ static int hold_all(int dir)
 
 /* ---- the thread ---- */
 
+static bool is_off(void)
+{
+	return atomic_load(&fulfilled) & 1;
+}
+
+static void fulfil_switch(void)
+{
+	uint32_t request = atomic_load(&requested);
+	unsigned long change = request & 1 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+
+	if (request == atomic_load(&fulfilled))
+		return;
+	switch_some(false, change);
+	switch_some(true, change);
+	atomic_store(&fulfilled, request);
+	futex_wake(&fulfilled);
+}
+
+/*
+ * Until nobody traces the thread, and none is in an exec, which takes its events into the new
+ * program. False: the recording is over before it has begun.
+ */
+static bool await_begin(void)
+{
+	for (int i = 0; is_off() || (i < UNTRACED_TRIES && task_is_traced(tracee)); i++) {
+		uint32_t wished = atomic_fetch_and(&wishes, ~(uint32_t)WISH_SWITCH);
+
+		if (wished & WISH_END)
+			return false;
+		fulfil_switch();
+		futex_wait(&wishes, 0, 1000 * 1000);
+	}
+	return true;
+}
+
 static void start_events(int dir)
 {
 	char room[128] = "";
@@ -254,8 +310,8 @@ static void start_events(int dir)
 	enum engine asked = collector.engine;
 	int error = 0;
 
-	for (int i = 0; i < UNTRACED_TRIES && task_is_traced(tracee); i++)
-		futex_wait(&wishes, 0, 1000 * 1000);
+	if (!await_begin())
+		return;
 	if (asked == ENGINE_PERF && !harm)
 		error = hold_all(dir);
 	if (harm) {
@@ -270,6 +326,7 @@ static void start_events(int dir)
 	else if (asked != ENGINE_NONE && !monitor_engine_take_over())
 		collector.engine = ENGINE_NONE;
 	collector_log_engine(asked, room);
+	atomic_store(&starting, false);
 	watch_waits(); /* those that had begun */
 }
 
@@ -311,24 +368,6 @@ static bool is_over(uint64_t *end_ns, uint64_t now_ns)
 		return false;
 	*end_ns = 0;
 	return true;
-}
-
-static bool is_off(void)
-{
-	return atomic_load(&fulfilled) & 1;
-}
-
-static void fulfil_switch(void)
-{
-	uint32_t request = atomic_load(&requested);
-	unsigned long change = request & 1 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
-
-	if (request == atomic_load(&fulfilled))
-		return;
-	switch_some(false, change);
-	switch_some(true, change);
-	atomic_store(&fulfilled, request);
-	futex_wake(&fulfilled);
 }
 
 static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
@@ -403,6 +442,13 @@ static void holder(void)
 	rawthread_exit(&running);
 }
 
+bool holder_prepare(void)
+{
+	phase_forget(); /* call stacks of another experiment */
+	phase_prepare();
+	return perf_engine_prepare() && monitor_engine_prepare();
+}
+
 bool holder_start(int tid)
 {
 	tracee = tid;
@@ -412,9 +458,8 @@ bool holder_start(int tid)
 	atomic_store(&requested, 0);
 	atomic_store(&fulfilled, 0);
 	atomic_store(&holding, false);
+	atomic_store(&starting, true);
 	atomic_store(&home, sys_getpid());
-	if (!perf_engine_prepare() || !monitor_engine_prepare())
-		return false;
 	atomic_store(&running, 1);
 	int result = rawthread_start(holder, stack, sizeof(stack), true);
 

@@ -723,6 +723,8 @@ uint64_t monitor_engine_cpu_ns(void)
 
 void monitor_engine_pause(void)
 {
+	if (holder_is_starting())
+		holder_pause();
 	atomic_store(&paused, true);
 	if (thread_current_if_known())
 		timer_disarm(thread_current_if_known());
@@ -742,6 +744,8 @@ static void forget_signal(struct thread *thread, void *unused)
 
 void monitor_engine_resume(void)
 {
+	if (holder_is_starting())
+		holder_resume();
 	atomic_store(&paused, false);
 	/* Those noted as under way were held back, or came while nothing was recorded. */
 	thread_for_each(forget_signal, NULL);
