@@ -3,7 +3,7 @@
 
 import type { JSX } from 'preact';
 import * as filter from '../filter';
-import { formatAlone } from '../format';
+import { formatAlone, largest } from '../format';
 import { useQuery } from '../query';
 import { request } from '../request';
 import { addFilter, param, patch, selection, state } from '../store';
@@ -129,7 +129,7 @@ function Matrix({ pairs }: { pairs: Row[] }): JSX.Element | null {
 	if (!pairs.length) return null;
 	const waiters = [...new Set(pairs.map((p) => str(p, 'waiter')))].slice(0, 24);
 	const holders = [...new Set(pairs.map((p) => str(p, 'holder') || 'unknown'))].slice(0, 24);
-	const max = Math.max(...pairs.map((p) => num(p, 'sync'))) || 1;
+	const max = largest(pairs.map((p) => num(p, 'sync'))) || 1;
 	return <section><h3>Who waited (down) for whom (across)</h3><table class="matrix"><thead><tr><th />{holders.map((h) => <th scope="col" title={h}>{shortThread(h)}</th>)}</tr></thead><tbody>
 		{waiters.map((w) => <tr><th scope="row" title={w}>{shortThread(w)}</th>{holders.map((h) => {
 			const pair = pairs.find((p) => str(p, 'waiter') === w && (str(p, 'holder') || 'unknown') === h);
