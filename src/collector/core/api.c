@@ -8,13 +8,13 @@
  */
 #include "collector/core/api.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/control.h"
 #include "collector/core/dynamic.h"
 #include "collector/core/log.h"
 #include "collector/core/recording.h"
 #include "collector/core/sample.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"

@@ -6,7 +6,7 @@
  */
 #include "collector/core/ask.h"
 
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/text.h"
 #include "format/attach.h"
 

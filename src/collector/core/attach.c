@@ -12,13 +12,13 @@
  */
 #include "collector/core/attach.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/loss.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"

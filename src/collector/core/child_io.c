@@ -17,11 +17,11 @@
  */
 #include "collector/core/child_io.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/file.h"
 #include "collector/core/own_use.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 

@@ -10,6 +10,7 @@
  */
 #include "collector/core/control.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/child_io.h"
 #include "collector/core/family.h"
 #include "collector/core/log.h"
@@ -19,7 +20,6 @@
 #include "collector/core/recording.h"
 #include "collector/core/sample.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/sources/counter.h"

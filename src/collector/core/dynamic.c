@@ -13,12 +13,12 @@
  */
 #include "collector/core/dynamic.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/file.h"
 #include "collector/core/log.h"
 #include "collector/core/modules.h"
 #include "collector/core/recording.h"
 #include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/time.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/file.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/ask.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/wrap/descriptor.h"
 #include "format/params.h"

@@ -10,7 +10,7 @@
  */
 #include "collector/core/initial_objects.h"
 
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/text.h"
 
 #include <link.h>

@@ -5,10 +5,10 @@
  */
 #include "collector/core/log.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/file.h"
 #include "collector/core/modules.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "format/files.h"

@@ -10,6 +10,7 @@
  */
 #include "collector/core/modules.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/file.h"
 #include "collector/core/handler_stack.h"
 #include "collector/core/initial_objects.h"
@@ -18,7 +19,6 @@
 #include "collector/core/recording.h"
 #include "collector/core/snapshots.h"
 #include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/time.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/own_use.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

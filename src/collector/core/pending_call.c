@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/pending_call.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/control.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/rawthread.h"
 
+#include "collector/arch/sys.h"
 #include "collector/arch/thread.h"
 #include "collector/core/child_io.h"
 #include "collector/core/own_use.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"

@@ -2,12 +2,12 @@
 /* Sample points taken inside the process: at its begin, its end, and where the program asks. */
 #include "collector/core/sample.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/child_io.h"
 #include "collector/core/file.h"
 #include "collector/core/log.h"
 #include "collector/core/own_use.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"

@@ -10,10 +10,10 @@
  */
 #include "collector/core/stacktable.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/control.h"
 #include "collector/core/own_use.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/sources/counter.h"
 
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/stamp.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/file.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 
 #include <fcntl.h>

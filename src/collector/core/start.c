@@ -9,6 +9,7 @@
 #include "collector/core/start.h"
 
 #include "base/own_calls.h"
+#include "collector/arch/sys.h"
 #include "collector/core/control.h"
 #include "collector/core/dynamic.h"
 #include "collector/core/file.h"
@@ -30,7 +31,6 @@
 #include "collector/core/sample.h"
 #include "collector/core/stack.h"
 #include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"

@@ -10,10 +10,10 @@
  */
 #include "collector/core/thread.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/control.h"
 #include "collector/core/record_buffer.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"

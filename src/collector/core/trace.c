@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/trace.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/control.h"
 #include "collector/core/log.h"
 #include "collector/core/modules.h"
@@ -8,7 +9,6 @@
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"

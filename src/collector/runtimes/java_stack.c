@@ -15,10 +15,10 @@
  */
 #include "collector/arch/context.h"
 #include "collector/arch/guard.h"
+#include "collector/arch/sys.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/runtimes/java.h"

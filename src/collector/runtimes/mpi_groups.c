@@ -9,7 +9,7 @@
  * One thread at a time adds an entry.  One that comes meanwhile asks for the numbers that it needs,
  * and has no description.
  */
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/text.h"
 #include "collector/runtimes/mpi.h"
 

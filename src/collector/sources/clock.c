@@ -2,11 +2,11 @@
 #include "collector/sources/clock.h"
 
 #include "collector/arch/call.h"
+#include "collector/arch/sys.h"
 #include "collector/core/control.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/thread_state.h"

@@ -14,12 +14,12 @@
  */
 #include "collector/sources/clock_holder.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/attach.h"
 #include "collector/core/log.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"

@@ -11,9 +11,9 @@
  */
 #include "collector/sources/clock_interval.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/family.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock_perf.h"

@@ -3,10 +3,10 @@
 #include "collector/sources/clock_look.h"
 
 #include "collector/arch/call.h"
+#include "collector/arch/sys.h"
 #include "collector/core/file.h"
 #include "collector/core/log.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/thread_state.h"

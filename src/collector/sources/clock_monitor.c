@@ -17,6 +17,7 @@
  */
 #include "collector/sources/clock_monitor.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/own_use.h"
@@ -24,7 +25,6 @@
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"

@@ -28,13 +28,13 @@
  */
 #include "collector/sources/clock_perf.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"

@@ -21,9 +21,9 @@
  */
 #include "collector/sources/clock_phase.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/family.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"

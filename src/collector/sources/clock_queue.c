@@ -11,7 +11,7 @@
  */
 #include "collector/sources/clock_queue.h"
 
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock_look.h"
 

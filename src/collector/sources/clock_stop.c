@@ -12,8 +12,8 @@
  */
 #include "collector/sources/clock_stop.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"

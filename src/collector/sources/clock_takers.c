@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/clock_takers.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/sources/clock_look.h"
 #include "collector/sources/clock_timer.h"

@@ -11,9 +11,9 @@
  */
 #include "collector/sources/clock_watch.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"

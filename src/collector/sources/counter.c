@@ -17,12 +17,12 @@
  */
 #include "collector/sources/counter.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/stacktable.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"

@@ -6,8 +6,8 @@
  *
  * First a hash table by address, then, in the same memory, a sorted list.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/record_buffer.h"
-#include "collector/core/sys.h"
 #include "collector/sources/heap.h"
 #include "collector/sources/heap_search.h"
 #include "format/varint.h"

@@ -7,8 +7,8 @@
  */
 #include "collector/sources/heap_sample.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/time.h"
 
 #include <sys/mman.h>

@@ -4,9 +4,9 @@
  * of the family the launcher writes down.  Both when the recording begins and when it ends, since
  * mounts come after the namespace.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/file.h"
 #include "collector/core/log.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/sources/io.h"
 

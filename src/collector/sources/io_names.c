@@ -10,8 +10,8 @@
  * Texts are written down once each, or more often where many take turns: `known` is a small
  * cache, not a table.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/sources/io.h"
 

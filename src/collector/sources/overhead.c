@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/overhead.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"

@@ -8,12 +8,12 @@
  */
 #include "collector/sources/sync.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/control.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/pending_call.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"

@@ -17,11 +17,11 @@
  */
 #include "collector/wrap/descriptor.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/sources/io.h"
 #include "collector/wrap/signal_fd.h"
 #include "format/counter.h"

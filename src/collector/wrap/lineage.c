@@ -8,10 +8,10 @@
  */
 #include "collector/wrap/lineage.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/modules.h"
 #include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/time.h"
 #include "format/own_use.h"

@@ -7,6 +7,7 @@
  * threads neither; they end for the call.  The kernel asks for that too: only a process of one
  * thread enters a user namespace, or one that shares its root with nobody a mount namespace.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/file.h"
 #include "collector/core/hold_signals.h"
 #include "collector/core/log.h"
@@ -14,7 +15,6 @@
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock_monitor.h"

@@ -11,7 +11,7 @@
 #include "collector/wrap/partial_transfer.h"
 
 #include "collector/arch/context.h"
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -13,10 +13,10 @@
  * program's too: what it blocks is blocked, and its own handler runs after ours.  Without
  * one nothing happens, where by default they would kill.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/sources/clock_monitor.h"

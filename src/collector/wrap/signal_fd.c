@@ -13,10 +13,10 @@
  */
 #include "collector/wrap/signal_fd.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_signals.h"
 

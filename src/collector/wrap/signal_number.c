@@ -4,8 +4,8 @@
  * process back so (Chromium), and without us in between an event would then find no handler of
  * ours, and end the program.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/sys.h"
 #include "collector/wrap/handler_entry.h"
 #include "collector/wrap/signal_fd.h"
 

@@ -8,6 +8,7 @@
  */
 #include "collector/core/thread.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/child_io.h"
 #include "collector/core/ended_stack.h"
 #include "collector/core/next_functions.h"
@@ -16,7 +17,6 @@
 #include "collector/core/stack.h"
 #include "collector/core/stacktable.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"

@@ -7,13 +7,13 @@
  * exchange what root writes later.  What is new there the launcher makes (core/file.c).  glibc
  * changes the user of the threads that it knows; ours steps aside, and must not remain root.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/file.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/stacktable.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "format/files.h"
 

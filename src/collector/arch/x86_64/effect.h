@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What x86-64 instructions do to general registers and memory, as far as a handler asks. */
-#ifndef HELIO_COLLECTOR_UNWIND_X86_64_EFFECT_H
-#define HELIO_COLLECTOR_UNWIND_X86_64_EFFECT_H
+#ifndef HELIO_COLLECTOR_ARCH_X86_64_EFFECT_H
+#define HELIO_COLLECTOR_ARCH_X86_64_EFFECT_H
 
-#include "collector/unwind/x86_64_decode.h"
+#include "collector/arch/x86_64/decode.h"
 
 /* Registers by the processor's numbers. */
 enum { EFFECT_AX = 0, EFFECT_REGISTERS = 16 };

@@ -8,9 +8,9 @@
  *   w  16 bits              e  24 bits                o  64-bit address
  *   g  ModRM, and 8 bits if its register field is 0 or 1; G with 16 or 32 bits
  */
-#include "collector/unwind/x86_64_decode.h"
+#include "collector/arch/x86_64/decode.h"
 
-#include "collector/unwind/word.h"
+#include "collector/arch/word.h"
 
 static const char one_byte[257] = "mmmmbzxxmmmmbzxx"
 				  "mmmmbzxxmmmmbzxx"

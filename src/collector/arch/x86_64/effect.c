@@ -3,7 +3,7 @@
  * Exact for what compilers put in front of a system call; of all else that could matter an
  * instruction is said to write every register.
  */
-#include "collector/unwind/x86_64_effect.h"
+#include "collector/arch/x86_64/effect.h"
 
 enum { REX_W = 8, REX_R = 4, REX_B = 1, ALL = 0xffff };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where x86-64 instructions end, and the few things that a stack scan wants to know of them. */
-#ifndef HELIO_COLLECTOR_UNWIND_X86_64_DECODE_H
-#define HELIO_COLLECTOR_UNWIND_X86_64_DECODE_H
+#ifndef HELIO_COLLECTOR_ARCH_X86_64_DECODE_H
+#define HELIO_COLLECTOR_ARCH_X86_64_DECODE_H
 
 #include <stdbool.h>
 #include <stdint.h>
