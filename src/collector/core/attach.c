@@ -16,6 +16,7 @@
 #include "collector/core/log.h"
 #include "collector/core/loss.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/profile_source.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/start.h"
@@ -23,8 +24,6 @@
 #include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_holder.h"
 #include "format/attach.h"
 
 static int32_t attacher;
@@ -59,7 +58,7 @@ static int64_t begin(const char *words, int64_t from)
 	attacher = (int32_t)from;
 	announce_threads();
 	atomic_store(&collector.recording, true);
-	if (!holder_start(sys_gettid())) {
+	if (!profile_source.start_late(sys_gettid())) {
 		collector_terminate();
 		return -ENOMEM;
 	}
@@ -74,7 +73,7 @@ static void settle_interrupted(uint64_t pc, uint64_t sp)
 	if (!thread)
 		return;
 	thread_lock(thread);
-	clock_settle(thread, stack_of_blocked(thread, pc, sp));
+	profile_source.settle_locked(thread, stack_of_blocked(thread, pc, sp));
 	thread_unlock(thread);
 }
 

@@ -21,7 +21,6 @@
 #include "collector/core/file.h"
 #include "collector/core/own_use.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 

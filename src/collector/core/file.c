@@ -3,9 +3,9 @@
 
 #include "collector/arch/sys.h"
 #include "collector/core/ask.h"
+#include "collector/core/descriptor.h"
 #include "collector/core/recording.h"
 #include "collector/core/text.h"
-#include "collector/wrap/descriptor.h"
 #include "format/params.h"
 
 #include <errno.h>

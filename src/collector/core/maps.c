@@ -6,7 +6,6 @@
 #include "collector/core/modules.h"
 #include "collector/core/recording.h"
 #include "collector/core/stacktable.h"
-#include "collector/core/start.h"
 #include "collector/core/text.h"
 #include "collector/unwind/unwind.h"
 

@@ -4,7 +4,7 @@
 #include "collector/arch/sys.h"
 #include "collector/core/own_use.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
+#include "collector/core/recording_clock.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"

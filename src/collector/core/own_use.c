@@ -145,6 +145,19 @@ void own_use_prefault(void *memory, size_t size)
 	own_use_end(&span);
 }
 
+static void (*set_present)(const void *memory, size_t size);
+
+void own_use_set_present(void (*make_present)(const void *memory, size_t size))
+{
+	set_present = make_present;
+}
+
+void own_use_make_present(const void *memory, size_t size)
+{
+	if (set_present)
+		set_present(memory, size);
+}
+
 void own_use_work_begin(void)
 {
 	read_span(&work);

@@ -31,6 +31,13 @@ void own_use_first_end(const struct own_use_span *span);
 /* Pages of ours that will be filled: their faults and their blocks are ours. */
 void own_use_prefault(void *memory, size_t size);
 
+/*
+ * Where page faults are counted, makes memory of ours present without one that counts: by what the
+ * counters have set, which is NULL where none counts them.  Anywhere.
+ */
+void own_use_set_present(void (*make_present)(const void *memory, size_t size));
+void own_use_make_present(const void *memory, size_t size);
+
 /* The same around a sample point, which counts what was up to it; one thread at a time. */
 void own_use_work_begin(void);
 void own_use_work_settle(void);

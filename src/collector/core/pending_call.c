@@ -2,14 +2,12 @@
 #include "collector/core/pending_call.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/control.h"
+#include "collector/core/clock_look.h"
+#include "collector/core/clock_window.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_look.h"
-#include "collector/sources/clock_window.h"
 
 /* What a call by number pushes between its wrapped function's frame and the call itself. */
 enum { CALL_SLACK = 64 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/record_buffer.h"
 
-#include "collector/core/control.h"
+#include "collector/core/blocks.h"
 #include "collector/core/own_use.h"
 #include "collector/core/recording.h"
 
 static bool next_block(struct record_buffer *lane, struct blockfile *file, uint32_t number,
 		       enum format_encoding encoding)
 {
-	struct format_block_header *block = control_take_block(file, LANE_BLOCK, &lane->arena);
+	struct format_block_header *block = blocks_take(file, LANE_BLOCK, &lane->arena);
 
 	if (!block)
 		return false;

@@ -74,4 +74,7 @@ struct collector {
 
 extern struct collector collector;
 
+/* True in the process whose recording this is, false in a child of vfork. */
+bool collector_is_ours(void);
+
 #endif

@@ -11,10 +11,10 @@
 #include "collector/core/stacktable.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/control.h"
+#include "collector/core/blockfile.h"
+#include "collector/core/blocks.h"
 #include "collector/core/own_use.h"
 #include "collector/core/recording.h"
-#include "collector/sources/counter.h"
 
 #include <sys/mman.h>
 
@@ -67,7 +67,7 @@ static struct format_node *segment_at(uint32_t index)
 	if (segment)
 		return segment;
 	struct format_block_header *block =
-		control_take_block(&collector.stacks, SEGMENT_BLOCK, &(uint32_t){0});
+		blocks_take(&collector.stacks, SEGMENT_BLOCK, &(uint32_t){0});
 	if (!block)
 		return NULL;
 	if (index)
@@ -127,8 +127,8 @@ static struct table *grow(uint32_t count)
 		tables[count].slots = sys_mmap(slots * sizeof(uint64_t), PROT_READ | PROT_WRITE,
 					       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (tables[count].slots && count < TABLES_PREFAULTED)
-			counter_prefault((const void *)tables[count].slots,
-					 slots * sizeof(uint64_t));
+			own_use_make_present((const void *)tables[count].slots,
+					     slots * sizeof(uint64_t));
 		if (tables[count].slots && count == 1)
 			take_over(&tables[count]);
 		if (tables[count].slots)

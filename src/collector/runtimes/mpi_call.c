@@ -10,7 +10,6 @@
 #include "collector/core/log.h"
 #include "collector/core/recording.h"
 #include "collector/core/stacktable.h"
-#include "collector/core/start.h"
 #include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/runtimes/mpi.h"

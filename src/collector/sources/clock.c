@@ -3,8 +3,10 @@
 
 #include "collector/arch/call.h"
 #include "collector/arch/sys.h"
-#include "collector/core/control.h"
+#include "collector/core/clock_look.h"
+#include "collector/core/clock_window.h"
 #include "collector/core/recording.h"
+#include "collector/core/recording_clock.h"
 #include "collector/core/stack.h"
 #include "collector/core/stacktable.h"
 #include "collector/core/tasks.h"
@@ -12,12 +14,10 @@
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
-#include "collector/sources/clock_look.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_queue.h"
-#include "collector/sources/clock_window.h"
 #include "collector/unwind/unwind.h"
 #include "format/own_use.h"
 
@@ -308,7 +308,7 @@ static void skip_to(struct thread *thread, const struct clock_reading *reading)
 	}
 	thread->clock.paused = true;
 	thread->clock.last = *reading;
-	thread->clock.recorded_ns = control_recorded_ns(reading->now_ns, &(bool){0});
+	thread->clock.recorded_ns = recording_clock_ns(reading->now_ns, &(bool){0});
 	thread->clock.system_done_us = reading->system_us;
 }
 
@@ -345,7 +345,7 @@ static bool cut_pauses(struct thread *thread, struct clock_reading *reading)
 {
 	struct clock_account *clock = &thread->clock;
 	bool stands;
-	uint64_t recorded_ns = control_recorded_ns(reading->now_ns, &stands);
+	uint64_t recorded_ns = recording_clock_ns(reading->now_ns, &stands);
 	int64_t gap = (int64_t)(reading->now_ns - clock->last.now_ns);
 	int64_t inside = (int64_t)(recorded_ns - clock->recorded_ns);
 

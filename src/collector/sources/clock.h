@@ -70,8 +70,4 @@ bool clock_join(struct thread *thread);
 void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
 		  uint32_t stack, const struct runtime_context *then);
 
-/* The clock id of a thread's CPU time, and that time up to this moment. */
-long clock_cpu_id(int tid);
-uint64_t clock_other_cpu_ns(int tid);
-
 #endif

@@ -19,12 +19,12 @@
 #include "collector/core/log.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
+#include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_watch.h"
@@ -269,7 +269,7 @@ static void start_events(int dir)
 		atomic_store(&holding, true);
 	else if (asked != ENGINE_NONE && !monitor_engine_take_over())
 		collector.engine = ENGINE_NONE;
-	collector_log_engine(asked, room);
+	engine_log(asked, room);
 	watch_waits(); /* those that had begun */
 }
 

@@ -18,23 +18,23 @@
 #include "collector/sources/clock_monitor.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/own_use.h"
+#include "collector/core/process_cpu.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
-#include "collector/core/start.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_holder.h"
 #include "collector/sources/clock_interval.h"
-#include "collector/sources/clock_look.h"
-#include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_queue.h"
 #include "collector/sources/clock_signals.h"
@@ -699,6 +699,7 @@ bool monitor_engine_start(void)
 		atomic_store(&running, 0);
 		return false;
 	}
+	process_cpu_note(PROCESS_CPU_MONITOR, monitor_tid, NULL);
 	if (thread_current_if_known())
 		timer_arm(thread_current_if_known());
 	monitor_engine_guard_first(thread_current_if_known());
@@ -714,11 +715,6 @@ bool monitor_engine_take_over(void)
 	}
 	timer_arm_all();
 	return true;
-}
-
-uint64_t monitor_engine_cpu_ns(void)
-{
-	return monitor_tid > 0 ? clock_other_cpu_ns(monitor_tid) : 0;
 }
 
 void monitor_engine_pause(void)
@@ -771,12 +767,14 @@ void monitor_engine_stop(void)
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	thread_for_each(forget_files, NULL);
 	monitor_tid = 0;
+	process_cpu_note(PROCESS_CPU_MONITOR, 0, NULL);
 }
 
 void monitor_engine_forget(void)
 {
 	thread_for_each(forget_files, NULL);
 	monitor_tid = 0;
+	process_cpu_note(PROCESS_CPU_MONITOR, 0, NULL);
 	atomic_store(&running, 0);
 	atomic_store(&sending, 0);
 	atomic_store(&files_wanted, 0);

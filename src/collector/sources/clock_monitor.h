@@ -24,8 +24,6 @@ uint64_t monitor_engine_look_ns(void);
 /* At this interval its looks are no more than timers of CPU clocks need. */
 bool monitor_engine_is_cheap(void);
 bool monitor_engine_is_running(void);
-/* What the monitor itself used, which the program's CPU time contains. */
-uint64_t monitor_engine_cpu_ns(void);
 /* Ends it: when this returns, its thread and its timers are gone. */
 void monitor_engine_stop(void);
 void monitor_engine_pause(void);

@@ -29,6 +29,7 @@
 #include "collector/sources/clock_perf.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/descriptor.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/own_use.h"
@@ -40,6 +41,7 @@
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_holder.h"
 #include "collector/sources/clock_interval.h"
 #include "collector/sources/clock_monitor.h"
@@ -50,7 +52,6 @@
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
 #include "collector/unwind/unwind.h"
-#include "collector/wrap/descriptor.h"
 #include "collector/wrap/wait.h"
 
 #include <linux/perf_event.h>
@@ -451,28 +452,6 @@ bool perf_engine_prepare(void)
 	 * the program's. */
 	monitor_engine_prepare();
 	return perf_signal_take();
-}
-
-static const char *find_harm(void)
-{
-	/* Go with cgo; without it no library gets into the program (base/own_calls.h). */
-	if (next_program_exports("crosscall2"))
-		return "Go executes programs without the C library";
-	if (next_program_exports("safe_syscall_start"))
-		return "qemu executes programs without the C library";
-	return NULL;
-}
-
-const char *engine_signals_harm(void)
-{
-	static bool known;
-	static const char *harm;
-
-	/* Once: in the child of a fork a thread that is gone may hold the loader's lock. */
-	if (!known)
-		harm = find_harm();
-	known = true;
-	return harm;
 }
 
 bool perf_engine_start(char *reason, size_t size)

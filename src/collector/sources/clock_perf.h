@@ -13,13 +13,6 @@ bool perf_signal_take(void);
 bool perf_signal_is_ours(const siginfo_t *info);
 /* Takes the engine's signal, and nothing else yet. */
 bool perf_engine_prepare(void);
-/*
- * Why the program would be harmed by signals other than a timer's; NULL: it is not.  One that is
- * pending when a thread executes another program ends that one, unless it is a timer's, which the
- * kernel discards.  Our wrappers of exec see to it that none is, but Go's runtime and qemu's guests
- * execute by a system call instruction of their own.
- */
-const char *engine_signals_harm(void);
 /* An event of another thread, or with 0 of the calling one: a descriptor or a negative errno. */
 int perf_engine_open(int tid, bool switches);
 /* The switch events, which there were too many of, may come again. */

@@ -20,6 +20,7 @@
  * at the ends of the life make one whole for one tick, and what they are more is nobody's.
  */
 #include "collector/sources/clock_phase.h"
+#include "collector/core/clock_look.h"
 
 #include "collector/arch/sys.h"
 #include "collector/core/family.h"

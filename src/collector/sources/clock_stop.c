@@ -11,6 +11,7 @@
  * A guard also expires when the monitor waits long for a processor.  Such a signal says nothing.
  */
 #include "collector/sources/clock_stop.h"
+#include "collector/core/clock_look.h"
 
 #include "collector/arch/sys.h"
 #include "collector/core/recording.h"

@@ -2,10 +2,10 @@
 #include "collector/sources/clock_takers.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
 #include "collector/core/log.h"
 #include "collector/core/recording.h"
 #include "collector/core/thread.h"
-#include "collector/sources/clock_look.h"
 #include "collector/sources/clock_timer.h"
 #include "format/format.h"
 

@@ -2,12 +2,12 @@
 /* A thread's own timer of its CPU time: all ticks of the monitor engine, the first ones of others.
  */
 #include "collector/sources/clock_timer.h"
+#include "collector/core/clock_look.h"
 
 #include "collector/arch/sys.h"
 #include "collector/core/recording.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
-#include "collector/sources/clock.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_signals.h"

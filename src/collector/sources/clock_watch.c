@@ -12,6 +12,7 @@
 #include "collector/sources/clock_watch.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/tasks.h"
@@ -19,7 +20,6 @@
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
-#include "collector/sources/clock_look.h"
 
 #include <linux/futex.h>
 #include <time.h>

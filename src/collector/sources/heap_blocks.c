@@ -8,7 +8,7 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/record_buffer.h"
-#include "collector/sources/heap.h"
+#include "collector/core/trace.h"
 #include "collector/sources/heap_search.h"
 #include "format/varint.h"
 

@@ -10,6 +10,8 @@
 #include "collector/arch/sys.h"
 #include "collector/core/recording.h"
 #include "collector/core/time.h"
+#include "collector/core/trace.h"
+#include "collector/sources/heap.h"
 
 #include <sys/mman.h>
 

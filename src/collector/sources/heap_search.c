@@ -2,6 +2,7 @@
 #include "collector/sources/heap_search.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
 #include "collector/core/ended_stack.h"
 #include "collector/core/maps.h"
 #include "collector/core/modules.h"
@@ -11,8 +12,7 @@
 #include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock_look.h"
-#include "collector/sources/heap.h"
+#include "collector/core/trace.h"
 
 #include <sys/mman.h>
 

@@ -2,12 +2,11 @@
 #include "collector/sources/io.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
 #include "collector/core/pending_call.h"
 #include "collector/core/recording.h"
 #include "collector/core/stacktable.h"
-#include "collector/core/start.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock_look.h"
 
 #include <errno.h>
 

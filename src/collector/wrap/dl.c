@@ -7,7 +7,6 @@
 #include "collector/core/modules.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/unwind/unwind.h"
 
 #include <dlfcn.h>

@@ -11,6 +11,7 @@
 #include "collector/arch/sys.h"
 #include "collector/arch/vfork.h"
 #include "collector/core/file.h"
+#include "collector/core/lineage.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
@@ -19,7 +20,6 @@
 #include "collector/runtimes/java.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
-#include "collector/wrap/lineage.h"
 
 #include <linux/sched.h>
 #include <sched.h>

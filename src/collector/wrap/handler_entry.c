@@ -13,7 +13,6 @@
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/runtimes/java.h"
 #include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"

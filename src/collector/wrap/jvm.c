@@ -9,7 +9,6 @@
 #include "collector/arch/dlsym.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/core/text.h"
 #include "collector/runtimes/java.h"
 

@@ -5,7 +5,6 @@
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/core/trace.h"
 
 #include <dlfcn.h>

@@ -9,12 +9,11 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/child_io.h"
+#include "collector/core/lineage.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/core/text.h"
-#include "collector/wrap/lineage.h"
 
 #include <errno.h>
 #include <sys/resource.h>

@@ -16,7 +16,6 @@
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/sources/clock_monitor.h"

@@ -17,7 +17,6 @@
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "format/attach.h"

@@ -16,7 +16,6 @@
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/stacktable.h"
-#include "collector/core/start.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"

@@ -8,10 +8,9 @@
  * executed then has a tracer that expects signals (monitor_engine_start).
  */
 #include "collector/arch/sys.h"
-#include "collector/core/hold_signals.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
-#include "collector/core/start.h"
+#include "collector/sources/hold_signals.h"
 
 #include <sys/ptrace.h>
 

@@ -8,12 +8,11 @@
  * changes the user of the threads that it knows; ours steps aside, and must not remain root.
  */
 #include "collector/arch/sys.h"
+#include "collector/core/experiment.h"
 #include "collector/core/file.h"
-#include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/recording.h"
 #include "collector/core/stacktable.h"
-#include "collector/core/start.h"
 #include "collector/core/text.h"
 #include "format/files.h"
 
@@ -22,7 +21,7 @@
 
 static void give_file(const char *file, uid_t user)
 {
-	int fd = log_open_file(file, O_NOFOLLOW);
+	int fd = experiment_open_file(file, O_NOFOLLOW);
 
 	if (fd < 0)
 		return;

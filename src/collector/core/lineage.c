@@ -6,9 +6,10 @@
  * The program may change its environment as it likes, clear it, or write over it, as those do
  * that set their title: what descendants need is kept aside.
  */
-#include "collector/wrap/lineage.h"
+#include "collector/core/lineage.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/experiment.h"
 #include "collector/core/log.h"
 #include "collector/core/modules.h"
 #include "collector/core/recording.h"
@@ -118,7 +119,7 @@ static void program_left_alone(const char *directory, const char *reason)
 	struct text path = TEXT_ON(collector.directory);
 
 	text_puts(&path, directory);
-	log_name_files();
+	experiment_name_files();
 	collector.proc_pid = tasks_process_number();
 	put_left_alone(0, NULL, reason);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* While the program must not get a signal of ours: before an exec, and where one would stop it. */
-#include "collector/core/hold_signals.h"
+#include "collector/sources/hold_signals.h"
 
 #include "collector/core/recording.h"
 #include "collector/sources/clock_monitor.h"

@@ -45,6 +45,18 @@ void clock_look_status(struct clock_files *files, int dir, const struct thread *
 /* The lines of such a file, each cut to what all that are wanted have room in. */
 void clock_each_line(int fd, void (*take)(const char *line, void *arg), void *arg);
 
+/* The clock id of a thread's CPU time, and that time up to this moment. */
+long clock_cpu_id(int tid);
+uint64_t clock_other_cpu_ns(int tid);
+
+/* One of the calling thread's files in /proc, or a negative errno. */
+int clock_open_own(const char *name);
+/* The calling thread's run-queue delay; 0 where /proc does not tell. */
+uint64_t clock_own_delay_ns(void);
+/* Its two halves, for who asks often: a descriptor or a negative errno; false leaves the value. */
+int clock_open_delay(void);
+bool clock_read_delay(int fd, uint64_t *delay_ns);
+
 /* It has not run since it was seen: what was read from its stack meanwhile is true. */
 bool clock_still_waits(const struct clock_remote *remote);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel tells of a thread: its clocks, and by /proc the call that it is blocked in. */
-#include "collector/sources/clock_look.h"
+#include "collector/core/clock_look.h"
 
 #include "collector/arch/call.h"
 #include "collector/arch/sys.h"
@@ -11,8 +11,6 @@
 #include "collector/core/text.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_queue.h"
 
 #include <errno.h>
 #include <time.h>

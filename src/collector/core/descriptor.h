@@ -24,5 +24,10 @@ int descriptor_number(_Atomic int *owner);
 void descriptor_drop(_Atomic int *owner);
 /* Whether the program may not know of `fd`. */
 bool descriptor_is_hidden(int fd);
+/* The lowest number of ours in [first, last], or DESCRIPTOR_NONE. */
+int descriptor_lowest(unsigned first, unsigned last);
+/* The program is about to put something at this number: what is ours there is moved away.  0, or a
+ * negative errno: there was no place for it, and it is closed. */
+int descriptor_make_way(int fd);
 
 #endif

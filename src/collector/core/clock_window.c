@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/sources/clock_window.h"
+#include "collector/core/clock_window.h"
 
-#include "collector/core/control.h"
 #include "collector/core/recording.h"
+#include "collector/core/recording_clock.h"
 
 static void narrow(struct window *window, const struct window *by)
 {
@@ -25,7 +25,7 @@ bool clock_is_recording(const struct thread *thread, uint64_t now_ns)
 	struct window window = clock_window(thread);
 	bool stands;
 
-	control_recorded_ns(now_ns, &stands);
+	recording_clock_ns(now_ns, &stands);
 	return !stands && now_ns >= window.start_ns && (!window.end_ns || now_ns < window.end_ns);
 }
 
@@ -33,7 +33,7 @@ uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, ui
 			      uint64_t now_ns)
 {
 	uint64_t start_ns = clock_window(thread).start_ns;
-	uint64_t ran_ns = control_recorded_ns(now_ns, &(bool){0}) - recorded_ns;
+	uint64_t ran_ns = recording_clock_ns(now_ns, &(bool){0}) - recorded_ns;
 	uint64_t seen_ns = now_ns - (since_ns > start_ns ? since_ns : start_ns);
 
 	return ran_ns < seen_ns ? ran_ns : seen_ns;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/core/blocks.h"
+
+#include "collector/core/blockfile.h"
+#include "collector/core/own_use.h"
+
+#include <stdatomic.h>
+
+static uint64_t limit; /* bytes; 0: none */
+static void (*limit_reached)(void);
+static _Atomic uint64_t taken;
+
+void blocks_set_limit(uint64_t bytes, void (*reached)(void))
+{
+	limit_reached = reached;
+	limit = bytes;
+}
+
+void blocks_forget(void)
+{
+	atomic_store(&taken, 0);
+}
+
+void *blocks_take(struct blockfile *file, size_t size, uint32_t *arena)
+{
+	uint64_t sum = atomic_fetch_add(&taken, size) + size;
+
+	if (limit && sum > limit)
+		limit_reached();
+	uint32_t abandoned = atomic_load(&file->abandoned);
+	void *block = blockfile_take(file, size, arena);
+
+	if (block)
+		own_use_make_present(block, size);
+	/* Forked in between, by a handler of the program: the block is the parent's. */
+	return atomic_load(&file->abandoned) == abandoned ? block : NULL;
+}
