@@ -14,6 +14,7 @@
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_reading.h"
 
 #include <execinfo.h>
 #include <signal.h>

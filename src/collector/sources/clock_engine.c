@@ -5,6 +5,8 @@
 #include "collector/core/next_functions.h"
 #include "collector/core/text.h"
 
+_Atomic unsigned engine_monitor;
+
 static const char *find_harm(void)
 {
 	/* Go with cgo; without it no library gets into the program (base/own_calls.h). */

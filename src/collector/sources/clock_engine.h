@@ -12,6 +12,13 @@
  * execute by a system call instruction of their own.
  */
 const char *engine_signals_harm(void);
+/* Not 0 while the monitor's thread is there; in a handler. */
+extern _Atomic unsigned engine_monitor;
+static inline bool engine_monitor_runs(void)
+{
+	return engine_monitor;
+}
+
 /* Says in the log which engine is at work, and why not the one that was asked for. */
 void engine_log(enum engine asked, const char *reason);
 

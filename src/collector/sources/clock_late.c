@@ -5,6 +5,7 @@
 #include "collector/core/recording_clock.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_reading.h"
 
 void clock_begin_other(struct thread *thread, int dir)
 {

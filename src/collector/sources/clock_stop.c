@@ -18,8 +18,8 @@
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock.h"
 #include "collector/sources/clock_queue.h"
+#include "collector/sources/clock_reading.h"
 #include "collector/sources/clock_signals.h"
 
 #include <time.h>

@@ -21,6 +21,7 @@
 #include "collector/core/clock_window.h"
 #include "collector/core/descriptor.h"
 #include "collector/core/log.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/own_use.h"
 #include "collector/core/process_cpu.h"
 #include "collector/core/recording.h"
@@ -31,7 +32,6 @@
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/core/trace.h"
-#include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
 #include "collector/sources/overhead.h"
 #include "collector/unwind/rule.h"
@@ -271,7 +271,7 @@ static void begin(void)
 {
 	has_nodes = machine_has_nodes();
 	own_use_make_present(rule_cache, sizeof(rule_cache));
-	if (!perf_signal_take()) {
+	if (!signal_take(CLOCK_SIGNAL_PERF, clock_handlers.perf)) {
 		log_warning("SIGTRAP cannot be handled: counters are not recorded", 0);
 		return;
 	}

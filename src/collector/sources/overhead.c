@@ -10,9 +10,7 @@
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/traced_time.h"
-#include "collector/sources/clock_holder.h"
-#include "collector/sources/clock_perf.h"
-#include "collector/sources/counter.h"
+#include "collector/sources/clock_holding.h"
 #include "format/params.h"
 
 enum {
@@ -69,6 +67,9 @@ static _Atomic uint64_t rest_until_ns;
 static _Atomic bool held, barred, ending;
 static _Atomic unsigned switching; /* events are being switched on */
 
+/* Switches all ticks and counters of the process. */
+static void (*switch_events)(bool on);
+
 /* For the log. */
 static _Atomic uint64_t taken_ns, ticks, rests, rested_ns;
 
@@ -88,8 +89,9 @@ void overhead_read_test_delay(const char *value)
 	spin_ns = text_number(value, NULL);
 }
 
-void overhead_reset(void)
+void overhead_reset(void (*switch_function)(bool on))
 {
+	switch_events = switch_function;
 	atomic_store(&taken_ns, 0);
 	atomic_store(&ticks, 0);
 	atomic_store(&rests, 0);
@@ -367,16 +369,6 @@ void overhead_log(struct text *line)
 /* ---- rests of the whole process ---- */
 
 static char helper_stack[HELPER_STACK] __attribute__((aligned(16)));
-
-static void switch_events(bool on)
-{
-	if (!perf_engine_switch_ticks(on) && on)
-		log_warning("the perf events were not found again: the recording has gaps", 0);
-	if (on)
-		counter_resume();
-	else
-		counter_pause();
-}
 
 static void switch_on(void)
 {

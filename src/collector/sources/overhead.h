@@ -119,7 +119,8 @@ bool overhead_has_rested(void);
 /* Attributes for the event `counters` in the log. */
 struct text;
 void overhead_log(struct text *line);
-/* At the begin of a recording. */
-void overhead_reset(void);
+/* At the begin of a recording.  switch_events: switches all ticks and counters of the process off
+ * or on again, for a rest; in a handler. */
+void overhead_reset(void (*switch_events)(bool on));
 
 #endif

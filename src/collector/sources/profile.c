@@ -10,6 +10,7 @@
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_holder.h"
+#include "collector/sources/clock_holding.h"
 #include "collector/sources/clock_interval.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
@@ -44,10 +45,25 @@ static bool read_param(char key, const char *value)
 
 /* ---- the begin ---- */
 
+static void switch_events(bool on)
+{
+	if (!perf_engine_switch_ticks(on) && on)
+		log_warning("the perf events were not found again: the recording has gaps", 0);
+	if (on)
+		counter_resume();
+	else
+		counter_pause();
+}
+
+static void reset(void)
+{
+	overhead_reset(switch_events);
+}
+
 static void prepare(void)
 {
 	engine_signals_harm();
-	overhead_reset(); /* touches what handlers would count the page fault of */
+	reset(); /* touches what handlers would count the page fault of */
 }
 
 static void begin_process(struct thread *thread)
@@ -189,7 +205,7 @@ static void thread_ended(struct thread *thread)
 const struct profile_source profile_source = {
 	.read_param = read_param,
 	.prepare = prepare,
-	.reset = overhead_reset,
+	.reset = reset,
 	.begin_process = begin_process,
 	.start = start,
 	.start_late = holder_start,

@@ -12,6 +12,8 @@
 
 #include "collector/arch/context.h"
 #include "collector/arch/sys.h"
+#include "collector/wrap/wait_call.h"
+#include "collector/wrap/wait_handlers.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>

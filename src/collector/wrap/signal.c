@@ -22,6 +22,7 @@
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
 #include "collector/wrap/handler_entry.h"
+#include "collector/wrap/handler_gate.h"
 #include "collector/wrap/signal_fd.h"
 #include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"
@@ -186,7 +187,7 @@ bool signal_take(int number, signal_handler *handler)
 	sigdelset(&ours->action.sa_mask, SIGSEGV);
 	if (NEXT(sigaction)(number, &ours->action, &ours->program))
 		return false;
-	if (handler_entry_is((const void *)ours->program.sa_sigaction))
+	if (ours->program.sa_sigaction == handler_gate.enter)
 		ours->program.sa_sigaction =
 			(signal_handler *)(uintptr_t)handler_entry_handler(number);
 	ours->number = number;
