@@ -17,14 +17,14 @@
 
 #include <cmocka.h>
 
-#include "collector/core/descriptor.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 #include "collector/unwind/modules.h"
 
 enum { THREADS = 4, STACKS = 40000, DISTINCT = 3000, EVENTS = 30000, LOADS = 150 };

@@ -13,13 +13,13 @@
 #include "collector/core/dynamic.h"
 #include "collector/core/log.h"
 #include "collector/core/profile_source.h"
-#include "collector/core/recording.h"
 #include "collector/core/sample.h"
 #include "collector/core/start.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/api.h"
 
 #include <pthread.h>

@@ -17,13 +17,13 @@
 #include "collector/core/loss.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/profile_source.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/start.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/attach.h"
 
 static int32_t attacher;

@@ -4,13 +4,13 @@
 
 #include "collector/arch/call.h"
 #include "collector/arch/sys.h"
-#include "collector/core/file.h"
 #include "collector/core/log.h"
-#include "collector/core/recording.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <errno.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/clock_window.h"
 
-#include "collector/core/recording.h"
-#include "collector/core/recording_clock.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
 
 static void narrow(struct window *window, const struct window *by)
 {

@@ -8,7 +8,7 @@
 
 #include "collector/arch/sys.h"
 #include "collector/arch/thread.h"
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 #include "collector/unwind/unwind.h"
 
 #include <pthread.h>

@@ -11,7 +11,7 @@
 #include "collector/core/initial_objects.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/text.h"
+#include "collector/storage/text.h"
 
 #include <link.h>
 #include <sys/mman.h>

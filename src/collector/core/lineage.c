@@ -9,12 +9,12 @@
 #include "collector/core/lineage.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/experiment.h"
 #include "collector/core/log.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
 #include "collector/core/tasks.h"
 #include "collector/core/time.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/recording.h"
 #include "format/own_use.h"
 #include "format/preload.h"
 

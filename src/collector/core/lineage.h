@@ -3,7 +3,7 @@
 #ifndef HELIO_COLLECTOR_LINEAGE_H
 #define HELIO_COLLECTOR_LINEAGE_H
 
-#include "collector/core/text.h"
+#include "collector/storage/text.h"
 #include "format/params.h"
 
 #include <stdbool.h>

@@ -2,12 +2,12 @@
 #include "collector/core/log.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/experiment.h"
-#include "collector/core/file.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <errno.h>
 #include <unistd.h>

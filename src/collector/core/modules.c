@@ -11,15 +11,15 @@
 #include "collector/core/modules.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/experiment.h"
-#include "collector/core/file.h"
 #include "collector/core/handler_stack.h"
 #include "collector/core/initial_objects.h"
-#include "collector/core/recording.h"
 #include "collector/core/snapshots.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>

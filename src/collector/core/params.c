@@ -2,11 +2,11 @@
 #include "collector/core/params.h"
 
 #include "collector/core/control.h"
-#include "collector/core/file.h"
 #include "collector/core/profile_source.h"
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
 #include "collector/core/trace.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/params.h"
 
 static void read_window(const char *value)

@@ -4,10 +4,10 @@
 #include "collector/arch/sys.h"
 #include "collector/core/clock_look.h"
 #include "collector/core/clock_window.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
+#include "collector/storage/recording.h"
 
 /* What a call by number pushes between its wrapped function's frame and the call itself. */
 enum { CALL_SLACK = 64 };

@@ -4,8 +4,8 @@
 #include "collector/arch/sys.h"
 #include "collector/core/clock_look.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
 #include "collector/core/time.h"
+#include "collector/storage/recording.h"
 
 static struct {
 	_Atomic int tid;

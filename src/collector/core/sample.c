@@ -4,14 +4,14 @@
 
 #include "collector/arch/sys.h"
 #include "collector/core/child_io.h"
-#include "collector/core/experiment.h"
-#include "collector/core/file.h"
-#include "collector/core/own_use.h"
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -4,9 +4,9 @@
 
 #include "collector/arch/sys.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
 #include "collector/core/thread_state.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 #include "collector/unwind/arch.h"
 
 /* One dlopen may bring several objects onto one stack. */

@@ -2,8 +2,8 @@
 #include "collector/core/stamp.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/file.h"
-#include "collector/core/text.h"
+#include "collector/storage/file.h"
+#include "collector/storage/text.h"
 
 #include <fcntl.h>
 

@@ -3,7 +3,7 @@
 #ifndef HELIO_COLLECTOR_START_H
 #define HELIO_COLLECTOR_START_H
 
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,18 +2,18 @@
 #include "collector/core/trace.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/blockfile.h"
 #include "collector/core/clock_window.h"
 #include "collector/core/log.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
-#include "collector/core/recording_clock.h"
 #include "collector/core/stack.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/core/traced_time.h"
 #include "collector/core/writer.h"
+#include "collector/storage/blockfile.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
+#include "collector/storage/text.h"
 #include "format/varint.h"
 
 #include <sys/mman.h>

@@ -8,8 +8,8 @@
 #include "collector/arch/sys.h"
 #include "collector/core/api.h"
 #include "collector/core/dynamic.h"
-#include "collector/core/stacktable.h"
 #include "collector/runtimes/java_private.h"
+#include "collector/storage/stacktable.h"
 #include "format/format.h"
 
 #include <stdatomic.h>

@@ -8,11 +8,11 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/log.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/runtimes/mpi.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 
 /* The frame of the wrapped function that the thread is in; NULL: it is in none. */
 static __thread const void *inside;

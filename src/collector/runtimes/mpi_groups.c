@@ -10,8 +10,8 @@
  * and has no description.
  */
 #include "collector/arch/sys.h"
-#include "collector/core/text.h"
 #include "collector/runtimes/mpi.h"
+#include "collector/storage/text.h"
 
 enum {
 	ENTRIES = 1 << 12,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/clock_charge.h"
 
-#include "collector/core/recording.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/writer.h"
+#include "collector/storage/recording.h"
 
 enum { NS_PER_US = 1000 };
 

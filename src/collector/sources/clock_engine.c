@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/clock_engine.h"
 
-#include "collector/core/experiment.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/text.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/text.h"
 
 _Atomic unsigned engine_monitor;
 

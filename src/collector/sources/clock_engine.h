@@ -3,7 +3,7 @@
 #ifndef HELIO_COLLECTOR_CLOCK_ENGINE_H
 #define HELIO_COLLECTOR_CLOCK_ENGINE_H
 
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 
 /*
  * Why the program would be harmed by signals other than a timer's; NULL: it is not.  One that is

@@ -18,9 +18,7 @@
 #include "collector/core/attach.h"
 #include "collector/core/log.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
@@ -32,6 +30,8 @@
 #include "collector/sources/clock_signals.h"
 #include "collector/sources/clock_watch.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <linux/futex.h>
 #include <linux/perf_event.h>

@@ -12,11 +12,11 @@
 #include "collector/sources/clock_interval.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/family.h"
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/family.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 enum { TICKS_LEAST = 300, TICKS_MOST = 2000, CHEAP_PART = 200 };
 

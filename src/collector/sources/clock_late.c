@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that ran before their recording began: their accounts, begun from outside. */
 #include "collector/core/clock_look.h"
-#include "collector/core/recording.h"
-#include "collector/core/recording_clock.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_reading.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
 
 void clock_begin_other(struct thread *thread, int dir)
 {

@@ -21,13 +21,10 @@
 #include "collector/core/clock_look.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/own_use.h"
 #include "collector/core/process_cpu.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
@@ -44,6 +41,9 @@
 #include "collector/sources/clock_takers.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "collector/unwind/unwind.h"
 
 #include <linux/futex.h>

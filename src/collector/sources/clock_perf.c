@@ -29,14 +29,11 @@
 #include "collector/sources/clock_perf.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/descriptor.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/sources/clock.h"
@@ -54,6 +51,9 @@
 #include "collector/sources/clock_watch.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "collector/unwind/unwind.h"
 
 #include <linux/perf_event.h>

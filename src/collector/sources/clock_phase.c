@@ -23,8 +23,6 @@
 #include "collector/core/clock_look.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/family.h"
-#include "collector/core/recording.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
@@ -35,6 +33,8 @@
 #include "collector/sources/clock_reading.h"
 #include "collector/sources/clock_state.h"
 #include "collector/sources/clock_timer.h"
+#include "collector/storage/family.h"
+#include "collector/storage/recording.h"
 #include "collector/unwind/unwind.h"
 
 #include <time.h>

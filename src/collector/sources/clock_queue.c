@@ -13,7 +13,7 @@
 
 #include "collector/arch/sys.h"
 #include "collector/core/clock_look.h"
-#include "collector/core/text.h"
+#include "collector/storage/text.h"
 
 enum { FULL = 1024, HALF_LIFE = 32, PERIOD_NS = 1024 * 1000, NEARLY_FULL = 1000 };
 

@@ -3,8 +3,8 @@
 
 #include "collector/arch/call.h"
 #include "collector/core/clock_look.h"
-#include "collector/core/recording.h"
 #include "collector/core/thread_state.h"
+#include "collector/storage/recording.h"
 
 enum { NS_PER_US = 1000 };
 

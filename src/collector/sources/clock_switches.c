@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/clock_switches.h"
 
-#include "collector/core/descriptor.h"
 #include "collector/sources/clock_holding.h"
+#include "collector/storage/descriptor.h"
 
 _Atomic int switches_fd = DESCRIPTOR_NONE;
 _Atomic unsigned switches_off;

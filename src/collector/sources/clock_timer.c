@@ -5,11 +5,11 @@
 #include "collector/core/clock_look.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/recording.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/storage/recording.h"
 
 #include <time.h>
 

@@ -7,9 +7,9 @@
  * First a hash table by address, then, in the same memory, a sorted list.
  */
 #include "collector/arch/sys.h"
-#include "collector/core/record_buffer.h"
 #include "collector/core/trace.h"
 #include "collector/sources/heap_search.h"
+#include "collector/storage/record_buffer.h"
 #include "format/varint.h"
 
 #include <sys/mman.h>

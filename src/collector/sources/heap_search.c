@@ -6,13 +6,13 @@
 #include "collector/core/ended_stack.h"
 #include "collector/core/maps.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/core/trace.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <sys/mman.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is to be recorded of memory, and the search for lost blocks at the end. */
-#include "collector/core/recording.h"
-#include "collector/core/recording_clock.h"
 #include "collector/core/stamp.h"
-#include "collector/core/text.h"
 #include "collector/sources/heap.h"
 #include "collector/sources/heap_sample.h"
 #include "collector/sources/heap_search.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
+#include "collector/storage/text.h"
 
 static uint64_t sample_mean; /* bytes */
 static bool searches;	     /* for lost blocks, at the end */

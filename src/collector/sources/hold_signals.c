@@ -2,12 +2,12 @@
 /* While the program must not get a signal of ours: before an exec, and where one would stop it. */
 #include "collector/sources/hold_signals.h"
 
-#include "collector/core/recording.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/recording.h"
 
 void hold_signals_begin(void)
 {

@@ -4,9 +4,9 @@
 #include "collector/arch/sys.h"
 #include "collector/core/clock_look.h"
 #include "collector/core/pending_call.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
 #include "collector/core/time.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 
 #include <errno.h>
 

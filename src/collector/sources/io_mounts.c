@@ -5,10 +5,10 @@
  * mounts come after the namespace.
  */
 #include "collector/arch/sys.h"
-#include "collector/core/experiment.h"
-#include "collector/core/file.h"
-#include "collector/core/text.h"
 #include "collector/sources/io.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/text.h"
 
 static uint64_t family_namespace; /* 0: not known */
 

@@ -11,9 +11,9 @@
  * cache, not a table.
  */
 #include "collector/arch/sys.h"
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
 #include "collector/sources/io.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <netinet/in.h>
 #include <sys/mman.h>

@@ -5,12 +5,12 @@
 #include "collector/core/log.h"
 #include "collector/core/process_cpu.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/traced_time.h"
 #include "collector/sources/clock_holding.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/params.h"
 
 enum {

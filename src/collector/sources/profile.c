@@ -4,7 +4,6 @@
 #include "collector/core/log.h"
 #include "collector/core/profile_source.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
 #include "collector/core/thread.h"
 #include "collector/sources/clock.h"
@@ -21,6 +20,7 @@
 #include "collector/sources/counter.h"
 #include "collector/sources/hold_signals.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/recording.h"
 #include "format/params.h"
 
 static const struct {

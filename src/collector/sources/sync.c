@@ -11,14 +11,14 @@
 #include "collector/arch/sys.h"
 #include "collector/core/clock_look.h"
 #include "collector/core/clock_window.h"
-#include "collector/core/experiment.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/pending_call.h"
-#include "collector/core/recording.h"
-#include "collector/core/recording_clock.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
+#include "collector/storage/text.h"
 
 #include <linux/futex.h>
 

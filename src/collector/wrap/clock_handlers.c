@@ -4,10 +4,10 @@
  * if nothing had been.  Signals of the program's own are handed on.
  */
 #include "collector/core/next_functions.h"
-#include "collector/core/own_use.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/storage/own_use.h"
 #include "collector/wrap/wait.h"
 #include "collector/wrap/wait_restart.h"
 

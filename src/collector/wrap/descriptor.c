@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What meets descriptors of ours (core/descriptor.h): close says EBADF, as it would without us;
+ * What meets descriptors of ours (storage/descriptor.h): close says EBADF, as it would without us;
  * close_range and closefrom go around them; dup2 and dup3 onto one find it moved away; listings of
  * /proc/self/fd leave them out (own_proc.c).
  */
-#include "collector/core/descriptor.h"
+#include "collector/storage/descriptor.h"
 #include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/sources/io.h"
+#include "collector/storage/recording.h"
 #include "collector/wrap/signal_fd.h"
 
 #include <sched.h>

@@ -6,7 +6,7 @@
 #include "collector/arch/sys.h"
 #include "collector/core/modules.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 #include "collector/unwind/unwind.h"
 
 #include <dlfcn.h>

@@ -8,10 +8,10 @@
 #include "collector/core/lineage.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
+#include "collector/storage/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>

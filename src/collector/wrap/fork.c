@@ -10,16 +10,16 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/arch/vfork.h"
-#include "collector/core/file.h"
 #include "collector/core/lineage.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/runtimes/java.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
 
 #include <linux/sched.h>
 #include <sched.h>

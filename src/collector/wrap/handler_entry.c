@@ -12,8 +12,8 @@
 
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/runtimes/java.h"
+#include "collector/storage/recording.h"
 #include "collector/wrap/handler_gate.h"
 #include "collector/wrap/handler_room.h"
 #include "collector/wrap/signal_stack.h"

@@ -7,7 +7,7 @@
 #include "collector/arch/sys.h"
 #include "collector/core/maps.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -12,8 +12,8 @@
 #include "collector/core/lineage.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <errno.h>
 #include <sys/resource.h>

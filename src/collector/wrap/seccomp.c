@@ -7,10 +7,10 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
 #include "collector/core/start.h"
 #include "collector/sources/clock_monitor.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

@@ -15,12 +15,12 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/storage/recording.h"
 #include "collector/wrap/handler_entry.h"
 #include "collector/wrap/handler_gate.h"
 #include "collector/wrap/signal_fd.h"

@@ -8,9 +8,9 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/storage/recording.h"
 
 #include <errno.h>
 #include <time.h>

@@ -5,11 +5,11 @@
  * of a raw clone finds on its stack is what it expects.
  */
 #include "collector/arch/sys.h"
-#include "collector/core/descriptor.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/sources/io.h"
 #include "collector/sources/sync.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/recording.h"
 
 #include <dirent.h>
 #include <linux/sched.h>

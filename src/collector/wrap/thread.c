@@ -12,10 +12,7 @@
 #include "collector/core/child_io.h"
 #include "collector/core/ended_stack.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/own_use.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
-#include "collector/core/stacktable.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
@@ -26,6 +23,9 @@
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 #include "collector/unwind/unwind.h"
 
 #include <limits.h>

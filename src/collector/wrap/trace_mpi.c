@@ -12,9 +12,9 @@
  * may open its MPI library later, in a scope of its own, as Python does.
  */
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/runtimes/mpi.h"
 #include "collector/runtimes/mpi_functions.h"
+#include "collector/storage/recording.h"
 
 #include <string.h>
 

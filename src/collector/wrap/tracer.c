@@ -9,8 +9,8 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/sources/hold_signals.h"
+#include "collector/storage/recording.h"
 
 #include <sys/ptrace.h>
 

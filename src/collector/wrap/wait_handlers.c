@@ -3,7 +3,7 @@
 
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 #include "collector/wrap/handler_gate.h"
 
 struct kernel_action wait_action_of(int signal)

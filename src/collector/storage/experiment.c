@@ -3,12 +3,12 @@
  * Each is opened when it is needed and closed again, so that no descriptor stays open in the
  * program; what is appended are whole lines or records, with one write.
  */
-#include "collector/core/experiment.h"
+#include "collector/storage/experiment.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/file.h"
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/files.h"
 #include "format/format.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/blockfile.h"
+#include "collector/storage/blockfile.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/file.h"
-#include "collector/core/text.h"
+#include "collector/storage/file.h"
+#include "collector/storage/text.h"
 #include "format/attach.h"
 #include "format/format.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/own_use.h"
+#include "collector/storage/own_use.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

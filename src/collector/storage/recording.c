@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 
 #include "collector/arch/sys.h"
 #include "format/attach.h"

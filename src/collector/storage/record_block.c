@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/record_buffer.h"
+#include "collector/storage/record_buffer.h"
 
-#include "collector/core/blocks.h"
-#include "collector/core/own_use.h"
-#include "collector/core/recording.h"
+#include "collector/storage/blocks.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
 
 static bool next_block(struct record_buffer *lane, struct blockfile *file, uint32_t number,
 		       enum format_encoding encoding)

@@ -9,7 +9,7 @@
 #ifndef HELIO_COLLECTOR_RECORD_BUFFER_H
 #define HELIO_COLLECTOR_RECORD_BUFFER_H
 
-#include "collector/core/context.h"
+#include "collector/storage/context.h"
 #include "format/format.h"
 #include "format/kinds.h"
 #include "format/varint.h"

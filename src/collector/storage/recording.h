@@ -9,7 +9,7 @@
 #ifndef HELIO_COLLECTOR_RECORDING_H
 #define HELIO_COLLECTOR_RECORDING_H
 
-#include "collector/core/blockfile_state.h"
+#include "collector/storage/blockfile_state.h"
 #include "format/format.h"
 #include "format/params.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/recording_clock.h"
+#include "collector/storage/recording_clock.h"
 
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 #include "format/control.h"
 
 static uint64_t elsewhere; /* the clock of a process without files */

@@ -4,10 +4,10 @@
  * threads that share the socket to the launcher need no lock, and the kernel says of that end
  * who has made it.  Signals wait meanwhile: a handler that jumps away would leave both ends open.
  */
-#include "collector/core/ask.h"
+#include "collector/storage/ask.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/text.h"
+#include "collector/storage/text.h"
 #include "format/attach.h"
 
 #include <poll.h>

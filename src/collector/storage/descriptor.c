@@ -13,10 +13,10 @@
  * So a number alone does not say which event it is: the kernel's identifier does, and a
  * socket's inode.
  */
-#include "collector/core/descriptor.h"
+#include "collector/storage/descriptor.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 #include "format/counter.h"
 
 #include <linux/perf_event.h>

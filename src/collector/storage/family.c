@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/family.h"
+#include "collector/storage/family.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/file.h"
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <sys/mman.h>
 

@@ -11,7 +11,7 @@
 #ifndef HELIO_COLLECTOR_BLOCKFILE_H
 #define HELIO_COLLECTOR_BLOCKFILE_H
 
-#include "collector/core/blockfile_state.h"
+#include "collector/storage/blockfile_state.h"
 
 #include <stdbool.h>
 #include <stddef.h>

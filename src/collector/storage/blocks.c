@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/blocks.h"
+#include "collector/storage/blocks.h"
 
-#include "collector/core/blockfile.h"
-#include "collector/core/own_use.h"
+#include "collector/storage/blockfile.h"
+#include "collector/storage/own_use.h"
 
 #include <stdatomic.h>
 

@@ -8,13 +8,13 @@
  * A table that fills up is joined by a larger one; looking up asks both.  The first is a page,
  * for the many processes that end at once; what it has the second one gets, and it is done.
  */
-#include "collector/core/stacktable.h"
+#include "collector/storage/stacktable.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/blockfile.h"
-#include "collector/core/blocks.h"
-#include "collector/core/own_use.h"
-#include "collector/core/recording.h"
+#include "collector/storage/blockfile.h"
+#include "collector/storage/blocks.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
 
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/text.h"
+#include "collector/storage/text.h"
 
 #include "format/escape.h"
 
