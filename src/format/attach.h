@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FORMAT_ATTACH_NAME "helio_collector_attach_2"
+#define FORMAT_ATTACH_NAME "helio_collector_attach_3"
 
 /* The signals of the engines: of perf events, and of the monitor and of threads' timers. */
 enum { FORMAT_SIGNAL_PERF = SIGTRAP, FORMAT_SIGNAL_MONITOR = __SIGRTMAX - 1 };
@@ -19,6 +19,15 @@ enum { FORMAT_SIGNAL_PERF = SIGTRAP, FORMAT_SIGNAL_MONITOR = __SIGRTMAX - 1 };
 #define FORMAT_SIGNAL_BIT(signal) ((uint64_t)1 << ((signal)-1))
 #define FORMAT_ENGINE_SIGNALS                                                                      \
 	(FORMAT_SIGNAL_BIT(FORMAT_SIGNAL_PERF) | FORMAT_SIGNAL_BIT(FORMAT_SIGNAL_MONITOR))
+
+/*
+ * How the C library's pthread_create goes on behind the instruction that is replaced, which makes
+ * room of so many bytes on the stack.
+ */
+struct format_attach_create {
+	uint64_t go_on;
+	uint64_t room;
+};
 
 struct format_attach {
 	/*
@@ -50,6 +59,12 @@ struct format_attach {
 	int (*execve)(const char *path, char *const argv[], char *const env[]);
 	int (*execveat)(int dir, const char *path, char *const argv[], char *const env[],
 			int flags);
+	/*
+	 * Takes the place of that instruction of pthread_create.  `*created` is written before that
+	 * leads here, and stays.
+	 */
+	void (*create)(void);
+	struct format_attach_create *created;
 };
 
 #endif

@@ -62,9 +62,12 @@ class Program:
         """CPU time in seconds of the collector's threads: begun since, with all signals blocked."""
         total = 0
         for task in pathlib.Path(f'/proc/{self.pid}/task').iterdir():
-            blocked = int(re.search(r'SigBlk:\s*(\w+)', (task / 'status').read_text()).group(1), 16)
-            if task.name not in self.threads and not self.single and blocked & REAL_TIME_SIGNALS == REAL_TIME_SIGNALS:
-                total += int((task / 'schedstat').read_text().split()[0]) / 1e9
+            try:
+                blocked = int(re.search(r'SigBlk:\s*(\w+)', (task / 'status').read_text()).group(1), 16)
+                if task.name not in self.threads and not self.single and blocked & REAL_TIME_SIGNALS == REAL_TIME_SIGNALS:
+                    total += int((task / 'schedstat').read_text().split()[0]) / 1e9
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # a thread of the program's that has ended
         return total
 
     def work(self, seconds):
@@ -330,6 +333,39 @@ def signals_are_blocked(t, engine):
     t.within(rows.get('<no call stack recorded>', {'i.totalcpu': 0})['i.totalcpu'] < 0.1 * total, f'{rows}')
 
 
+def code_of_libc(pid):
+    with open(f'/proc/{pid}/maps', encoding='ascii') as maps, open(f'/proc/{pid}/mem', 'rb') as memory:
+        start, end = (int(at, 16) for at in next(line for line in maps if 'r-xp' in line and 'libc.so' in line).split()[0].split('-'))
+        memory.seek(start)
+        return memory.read(end - start)
+
+
+def wait_for_log(t, experiment, words):
+    for _ in range(round(200 * patience())):
+        if words in (experiment / 'log.xml').read_text():
+            return
+        time.sleep(0.1)
+    t.check(False, f'the log does not say "{words}"')
+
+
+@test(engines=True)
+def births(t, engine):
+    """Threads begin and end at each moment of an attach, with masks and data of their own; nothing of ours stays."""
+    for how in ('open', 'blocked'):
+        with Program(t, t.target('births'), how) as program:
+            before = code_of_libc(program.pid)
+            for interval in ('10', '1', '100u', 'killed', '10'):
+                with Attached(t, program, engine=engine, options=['-p', '1' if interval == 'killed' else interval]) as attached:
+                    program.work(0.1)
+                    if interval != 'killed':
+                        attached.end()
+                if interval == 'killed':
+                    wait_for_log(t, attached.experiment, 'was killed')
+            t.check(code_of_libc(program.pid) == before, f'{how}: code of the C library has been changed')
+            t.equal(program.end('\n'), (0, 'unborn 0 undestroyed 0 wrong 0 wrong_masks 0\n'), how)
+        t.within(len(read(t, attached.experiment, engine)['threads']) > 10, f'{how}: threads')
+
+
 TAKERS = r"""
 #include <pthread.h>
 #include <signal.h>
@@ -489,12 +525,7 @@ def attacher_is_killed(t):
     with Program(t, t.target('late'), 'nanosleep') as program:
         with Attached(t, program) as attached:
             program.work(0.02)
-        for _ in range(round(200 * patience())):
-            time.sleep(0.1)
-            if 'was killed' in (attached.experiment / 'log.xml').read_text():
-                break
-        else:
-            t.check(False, 'the log does not say that recording has ended')
+        wait_for_log(t, attached.experiment, 'was killed')
         attach(t, program, seconds='200ms')
         status, out = program.end()
     t.equal((status, out), (0, 'interrupted 0\ntoo_short 0\n'), 'the program')
@@ -523,6 +554,34 @@ def exec_is_survived(t, engine):
     attached.end(interrupt=False)
     events = t.read(attached.experiment.with_suffix(f'.{programs[0].pid}.er'))['']['log_events']
     t.check('exec' in [event['kind'] for event in events], 'the log does not know the exec')
+
+
+@test(engines=True)
+def exec_that_is_under_way(t, engine):
+    """
+    A thread that is in execve already comes by no jump of ours, and its events would go with it: here they killed every new
+    program under the perf engine. Nothing is recorded then.
+    """
+    with Program(t, t.target('slowexec'), str(round(4000 * min(patience(), 3))), ready=None) as program:
+        if program.process.stdout.readline() != 'ready\n':
+            raise Skip('the kernel does not let this user handle page faults of the kernel (userfaultfd)')
+        experiment = t.directory / 'attach.er'
+        result = t.run(t.helio, 'attach', '--engine', engine, '-p', '10u', '-o', experiment, program.pid)
+        t.equal(program.end(''), (0, 'done\n'), f'the new program (helio attach: {result.err.strip()})')
+        t.check(result.status != 0 and not experiment.exists(), f'status {result.status} of helio attach: {result.err.strip()}')
+
+
+@test(engines=True)
+def exec_at_any_moment(t, engine):
+    """While the recording begins, or is being ended: of 90 attaches some killed the program, by SIGTRAP or SIGSEGV."""
+    script = t.directory / 'again'
+    script.write_text('i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exec sh "$0"\n')
+    for words in ('sh', script), (t.target('cutlives'), 'exec', '100000', '2', '5'):
+        with Program(t, *words, ready=None) as program:
+            for number in range(30):
+                experiment = t.directory / f'{pathlib.Path(words[0]).name}.{number}.er'
+                t.run(t.helio, 'attach', '--engine', engine, '-p', '100u', '--for', '20ms', '-o', experiment, program.pid)
+                t.equal(program.process.poll(), None, f'{words[0]}, status after {number + 1} attaches')
 
 
 PYTHON = '''

@@ -1315,6 +1315,42 @@ int main() { double sum = 0; for (int i = 0; i < 1000000; i++) sum += m::again(i
         t.check(t.run(t.helio, 'src', '-source', 'same', number, 'two').out.startswith(f'Source file: {t.directory}/{name}.c'), name)
 
 
+NAMED_IN_SOURCE = '''\
+#include <stdlib.h>
+static volatile double sink;
+#define NOINLINE __attribute__((noinline))
+template<class T> NOINLINE T sorter(T x) { for (long i = 0; i < 10000000; i++) sink = x + 1; return x; }
+namespace geo {
+namespace {
+NOINLINE void helper(long count) { for (long i = 0; i < count; i++) sink = sink * 0.99 + 1; }
+}
+NOINLINE void run(long count) { helper(count); helper(count); }
+}
+int main(int argc, char **argv)
+{
+	geo::run(atol(argv[1]));
+	return sorter<int>(argc) + sorter<double>(argc) == 0;
+}
+'''
+
+
+@test
+def functions_by_what_their_source_calls_them(t):
+    """A template is made to several, which begin with what they return; an anonymous namespace has no name."""
+    program = build(t, 'named', ('named.cc', NAMED_IN_SOURCE), compiler='g++')
+    experiment = t.collect(program, '10000000', options=('-p', '1')).experiment
+    for words in (('print', '-source', 'geo::helper', experiment), ('print', '-fsingle', 'geo::helper', experiment), ('src', '-source', 'geo::helper', program)):
+        t.check('geo::(anonymous namespace)::helper(long)' in t.run(t.helio, *words).out, f'{words}')
+    instances = ['double sorter<double>(double)', 'int sorter<int>(int)']
+    for command in '-source', '-disasm', '-fsingle':
+        result = t.run(t.helio, 'print', command, 'sorter', experiment)
+        listed = re.findall(r'^ *([0-9]+)\) (.*?)  ', result.err, re.M)
+        t.equal((sorted(name for _, name in listed), [number for number, _ in listed]), (instances, ['1', '2']), f'{command}: {result.err}')
+    t.check('2 functions have the name `sorter\'' in t.run(t.helio, 'src', '-source', 'sorter', program).err, 'where nothing has run')
+    number, name = listed[1]
+    t.check(name in t.run(t.helio, 'print', '-fsingle', 'sorter', number, experiment).out, f'number {number}')
+
+
 @test
 def copies_of_inline_functions(t):
     """Two units have one, and the linker keeps the first: its lines are those that count, whatever the other's tell of the same code."""

@@ -457,6 +457,33 @@ def no_longer_root(t):
     t.equal(len(written(t, result)), 20000, 'writes')
 
 
+NAMELESS = '''
+import ctypes, os, sys
+directory, how = sys.argv[1:]
+flags = os.O_TMPFILE | os.O_RDWR
+if how == 'relative': fd = os.open('.', flags, 0o600)
+elif how == 'numbers': fd = ctypes.CDLL(None).syscall(257, -100, directory.encode(), flags, 0o600)  # openat, AT_FDCWD
+else: fd = os.open(directory, flags, 0o600)
+os.write(fd, b'x' * 7)
+os.fsync(os.open(directory, os.O_DIRECTORY))
+'''
+
+
+@test
+def files_without_a_name(t):
+    """O_TMPFILE: what was given is the directory, which is another file; the kernel calls it after its number there."""
+    try:
+        os.close(os.open(t.directory, os.O_TMPFILE | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise Skip(f'no O_TMPFILE here: {error}') from error
+    for how in 'absolute', 'relative', 'numbers':
+        result = record(t, '/usr/bin/python3', '-S', '-c', NAMELESS, t.directory, how, cwd=t.directory)
+        rows = listing(t, result.experiment, 'ioactivity', ('iowritebytes', 'ioothercnt'))
+        [name] = [name for name, row in rows.items() if row['iowritebytes'] == 7 and name != '<Total>']
+        t.check(name.startswith(f'{t.directory}/#') and name.endswith(' (deleted)'), f'{how}: {name}')
+        t.equal(rows[str(t.directory)]['iowritebytes'], 0, f'{how}: of the directory')
+
+
 # File systems.
 
 ON_EACH_TYPE = '''

@@ -7,11 +7,13 @@ them, so that shares spread as binomial ones do; five standard deviations are mi
 """
 import math
 import os
+import pathlib
 import re
 import statistics
 import subprocess
 
-from harness import test
+from harness import helio_reader, test
+from test_attach import Attached, Program
 
 PLACES = ('first', 'second', 'third')
 NOBODY = '<no call stack recorded>'
@@ -111,6 +113,66 @@ def threads_at_long_intervals(t, engine):
     threads(t, engine, 50, 400, 5, 2)
 
 
+def attached(t, engine, interval_ms, each_ms, together):
+    """Threads that begin and end while helio attach records: their places, and what the kernel says that they used."""
+    what = f'threads of 3 x {each_ms} ms at {interval_ms} ms, {together} together'
+    with Program(t, t.target('lives'), 'threads', 1000 * 1000, each_ms, together, ready=None) as program:
+        program.single = False
+        with Attached(t, program, engine=engine, options=['-p', str(interval_ms)]) as recording:
+            program.work(1.5)
+            recording.end()
+    places, nobody, total = recorded(t, recording.experiment)
+    recording.check_cpu(total)
+    thirds(t, places, sum(places) * 1000 / max(interval_ms, TIMER_MS), what)
+    first = t.read(recording.experiment)['']['threads'][0]['states']
+    nobody -= sum(first.get(s, 0) for s in ('user', 'system', 'trap'))  # who makes them ran before, and may have no tick
+    t.within(nobody <= 2 * together * max(interval_ms, TIMER_MS) / 1000 + 0.02 * total, f'{what}: {nobody:.4f} s of {total:.4f} are nobody\'s')
+
+
+@test(alone=True, engines=True)
+def threads_during_an_attach(t, engine):
+    attached(t, engine, 10, 6, 1)
+    attached(t, engine, 10, 2.7, 4)
+
+
+@test(alone=True, engines=True)
+def short_threads_during_an_attach(t, engine):
+    """Threads of 1 ms."""
+    attached(t, engine, 10, 0.333, 1)
+    if engine == 'perf':  # the monitor's signals meet threads that queue less at their ends
+        attached(t, engine, 1, 0.333, 1)
+
+
+def other_libc(t):
+    """A directory with a C library whose pthread_create makes room on the stack by an instruction that helio does not know."""
+    library = next(line.split()[-1] for line in open('/proc/self/maps', encoding='ascii') if 'libc.so' in line)
+    symbols = t.run(t.need('readelf'), '-Ws', '--dyn-syms', library).out
+    at = int(re.search(r'([0-9a-f]{16}).* pthread_create@@', symbols).group(1), 16)  # code lies in the file where it is in memory
+    code = bytearray(pathlib.Path(library).read_bytes())
+    place = code.find(bytes.fromhex('4881ec'), at, at + 32)
+    if place > 0:
+        room = int.from_bytes(code[place + 3:place + 7], 'little')
+        code[place:place + 7] = bytes.fromhex('4881c4') + (-room).to_bytes(4, 'little', signed=True)
+    (t.directory / 'other').mkdir()
+    (t.directory / 'other' / 'libc.so.6').write_bytes(code)
+    return t.directory / 'other'
+
+
+@test(engines=True)
+def threads_of_another_libc(t, engine):
+    """Where threads are not seen to begin it is said how much is in no event."""
+    with Program(t, t.target('lives'), 'threads', 1000 * 1000, 1, 1, ready=None, env={**os.environ, 'LD_LIBRARY_PATH': other_libc(t)}) as program:
+        program.single = False
+        with Attached(t, program, engine=engine) as recording:
+            program.work(0.3)
+            recording.end()
+    warning = 'pthread_create is not known'
+    report = t.run(t.helio, 'print', '-report', recording.experiment).out
+    header = t.run(t.helio, 'print', '-header', recording.experiment).out
+    t.check(warning in report and warning in header, f'{report}\n{header}')
+    t.within(int(re.search(r'(\d+) % of the CPU time is in no event', header).group(1)) > 40, header)
+
+
 @test(alone=True, engines=True)
 def forks(t, engine):
     processes(t, engine, 10, 'forks', 150, 6, 0.35)
@@ -151,6 +213,51 @@ def processes_in_a_line(t, engine):
     variance = statistics.variance(sum(ticks[i:i + group]) for i in range(0, count, group))
     # Dice come below 0.6 once in 15 times; the unit test of clock_line.c has the exact figures.
     t.within(variance < 0.6 * group * share * (1 - share), f'variance {variance:.2f}, binomial {group * share * (1 - share):.2f}')
+
+
+def workers_of(experiment):
+    """CPU time of all threads but the processes' first ones, and how much of that has no call stack; in seconds."""
+    recorded_us = nobody_us = 0
+    for directory in (experiment, *experiment.glob('_*.er')):
+        profile = helio_reader.read_profile((directory / 'profile').read_bytes())
+        stacks = directory / 'stacks'
+        nodes, _ = helio_reader.read_stacks(stacks.read_bytes()) if stacks.exists() else ({}, [])
+        for (number, stack, *_), states in profile.contexts.items():
+            cpu_us = sum(states[:3]) if number != 1 else 0
+            recorded_us += cpu_us
+            if not stack or any(helio_reader.PSEUDO.get(pc) == NOBODY for _, pc in helio_reader.frames(nodes, stack)):
+                nobody_us += cpu_us
+    return recorded_us / 1e6, nobody_us / 1e6
+
+
+def cut_lives(t, engine, how, interval_ms, count, together, each_ms):
+    what = f'{count} x {together} threads of {each_ms} ms at {interval_ms} ms, ended by {how}'
+    result = t.collect(t.target('cutlives'), how, str(count), str(together), str(each_ms), engine=engine, options=('-p', str(interval_ms), '-F', 'on'))
+    truth = result.truth()
+    spent = [truth[f'place.{number}'] for number in range(3)]
+    known, nobody = workers_of(result.experiment)
+    # What a thread has begun when it is ended is in no place yet, and weights are whole microseconds.
+    t.within(truth['asked'] - 1e-5 * count * together <= known <= sum(spent) + 1e-4 * count * together,
+             f'{what}: {known} s of the threads, which had {truth["asked"]} when they were to end and {sum(spent)} then')
+    t.within(nobody <= 0.3 * known, f'{what}: {nobody:.4f} s of {known:.4f} are nobody\'s')
+    places, _, _ = recorded(t, result.experiment)
+    ticks = sum(spent) * 1000 / max(interval_ms, TIMER_MS)
+    for name, seconds, true in zip(PLACES, places, spent):
+        share = true / sum(spent)
+        t.near(seconds / sum(places), share, f'{what}: {name}', absolute=spread(share, ticks))
+
+
+@test(alone=True, engines=True)
+def threads_that_an_exec_ends(t, engine):
+    """They have no next thread, and no moment of their own at which they end: what they have used is in their places all the same."""
+    cut_lives(t, engine, 'exec', 10, 40, 4, 6)
+    cut_lives(t, engine, 'exec', 1, 20, 2, 8)
+
+
+@test(alone=True, engines=True)
+def threads_that_the_end_of_the_process_ends(t, engine):
+    for how in ('exit', '_exit', 'return'):
+        cut_lives(t, engine, how, 10, 20, 4, 6)
 
 
 @test(alone=True, engines=True)

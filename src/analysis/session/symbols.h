@@ -45,7 +45,8 @@ struct function_match symbols_match(struct session *session, uint32_t function);
 enum { FIND_MEMBERS = 1, FIND_UNTOUCHED = 2 };
 size_t symbols_search(struct session *session, const struct query *query, const char *name,
 		      unsigned which, struct function_match **out);
-/* Whether "relax" is what "double m::relax(double)" is called in its namespace or class. */
+/* Whether "relax" is what "double m::relax(double)" or "long relax<long>()" is called in its
+ * namespace or class, or "m::relax" what "m::(anonymous namespace)::relax()" is in its source. */
 bool symbols_is_member(const char *full, const char *name);
 /* Lives as long as the session. */
 const char *symbols_name(struct session *session, uint32_t function, enum name_style style);

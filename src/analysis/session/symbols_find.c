@@ -4,6 +4,7 @@
 #include "analysis/session/symbols.h"
 #include "analysis/tree/shape.h"
 #include "analysis/tree/tally.h"
+#include "base/strbuf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,16 +57,38 @@ static bool matches_exactly(struct session *session, uint32_t function, const ch
 	return list_has(session->functions.items[function].aliases, name);
 }
 
-/* "f" begins "f(int)", "f<int>()" and "f.part.0", but not "fork". */
-static bool matches_words(struct session *session, uint32_t function, const char *name)
+/* What may follow the name of a function. */
+static bool ends_name(char next)
 {
-	const char *full = symbols_name(session, function, NAME_LONG);
-	size_t length = strlen(name);
-
-	return length && !strncmp(full, name, length) && strchr("(<[.@ ", full[length]);
+	return strchr("(<[.@ ", next);
 }
 
-bool symbols_is_member(const char *full, const char *name)
+/*
+ * "f" begins "f(int)", "f<int>()" and "f.part.0", but not "fork".  What a template is made to has
+ * its result in front: "f" is in "unsigned long f<int>()", "long" is not.
+ */
+static bool has_words(const char *full, const char *name)
+{
+	size_t length = strlen(name);
+	int depth = 0;
+
+	if (!length || (!strncmp(full, name, length) && ends_name(full[length])))
+		return length;
+	for (const char *at = full; *at; at++) {
+		depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+		if (!depth && at[0] == ' ' && !strncmp(at + 1, name, length) && at[1 + length] &&
+		    at[1 + length] != ' ' && ends_name(at[1 + length]))
+			return true;
+	}
+	return false;
+}
+
+static bool matches_words(struct session *session, uint32_t function, const char *name)
+{
+	return has_words(symbols_name(session, function, NAME_LONG), name);
+}
+
+static bool has_member(const char *full, const char *name)
 {
 	size_t length = strlen(name);
 	int depth = 0;
@@ -73,10 +96,37 @@ bool symbols_is_member(const char *full, const char *name)
 	for (const char *at = full; length && *at; at++) {
 		depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
 		if (!depth && at[0] == ':' && at[1] == ':' && !strncmp(at + 2, name, length) &&
-		    strchr("(<[@. ", at[2 + length]))
+		    ends_name(at[2 + length]))
 			return true;
 	}
 	return false;
+}
+
+/* As it is called in its source, the caller's to free; NULL: that is its full name. */
+static char *without_anonymous(const char *full)
+{
+	static const char anonymous[] = "(anonymous namespace)::";
+	struct strbuf name = {0};
+	const char *hit = strstr(full, anonymous);
+
+	if (!hit)
+		return NULL;
+	for (; hit; hit = strstr(full, anonymous)) {
+		strbuf_add(&name, full, (size_t)(hit - full));
+		full = hit + sizeof(anonymous) - 1;
+	}
+	strbuf_puts(&name, full);
+	return strbuf_steal(&name);
+}
+
+bool symbols_is_member(const char *full, const char *name)
+{
+	char *plain = without_anonymous(full);
+	bool found = has_words(full, name) || has_member(full, name) ||
+		     (plain && (has_words(plain, name) || has_member(plain, name)));
+
+	free(plain);
+	return found;
 }
 
 static bool matches_member(struct session *session, uint32_t function, const char *name)

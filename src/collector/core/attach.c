@@ -28,6 +28,11 @@
 
 static int32_t attacher;
 
+/* Threads that are becoming another program, and that the recording is being ended: either waits
+ * for the other, as both take the recording apart. */
+static _Atomic uint32_t execs;
+static _Atomic bool ending;
+
 bool attach_is_abandoned(void)
 {
 	return sys_call(SYS_kill, attacher, 0, 0, 0) == -ESRCH;
@@ -56,9 +61,12 @@ static int64_t begin(const char *words, int64_t from)
 	if (result)
 		return result;
 	attacher = (int32_t)from;
+	atomic_store(&collector.met, 0);
 	announce_threads();
+	bool ready = profile_source.prepare_late();
+
 	atomic_store(&collector.recording, true);
-	if (!profile_source.start_late(sys_gettid())) {
+	if (!ready || !profile_source.start_late(sys_gettid())) {
 		collector_terminate();
 		return -ENOMEM;
 	}
@@ -77,8 +85,10 @@ static void settle_interrupted(uint64_t pc, uint64_t sp)
 	thread_unlock(thread);
 }
 
-static int64_t end(uint64_t pc, uint64_t sp)
+static int64_t end_recording(uint64_t pc, uint64_t sp)
 {
+	if (atomic_load(&execs))
+		return -EAGAIN;
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return -ESRCH;
 	loss_look(); /* nobody could mend it: this thread has all signals blocked */
@@ -86,6 +96,15 @@ static int64_t end(uint64_t pc, uint64_t sp)
 	collector_terminate();
 	collector.tracking = false;
 	return 0;
+}
+
+static int64_t end(uint64_t pc, uint64_t sp)
+{
+	atomic_store(&ending, true);
+	int64_t result = end_recording(pc, sp);
+
+	atomic_store(&ending, false);
+	return result;
 }
 
 static int64_t release(void)
@@ -145,9 +164,23 @@ static int quiet_sigmask(int how, const uint64_t *set, uint64_t *old)
 
 /* ---- exec, which an event must not meet ---- */
 
+/* Not in a child on our memory, which may never come back to count itself off. */
+static bool begin_exec(void)
+{
+	if (!collector_is_ours())
+		return false;
+	atomic_fetch_add(&execs, 1);
+	while (atomic_load(&ending)) {
+		atomic_fetch_sub(&execs, 1);
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+		atomic_fetch_add(&execs, 1);
+	}
+	return true;
+}
+
 static int exec_quietly(long number, const char *name, long a, long b, long c, long d, long e)
 {
-	bool recording = atomic_load(&collector.recording) && collector_is_ours();
+	bool ours = begin_exec(), recording = ours && atomic_load(&collector.recording);
 	char room[PATH_MAX_HERE];
 	struct text line = TEXT_ON(room);
 
@@ -169,6 +202,8 @@ static int exec_quietly(long number, const char *name, long a, long b, long c, l
 		text_attribute_decimal(&line, "errno", -result);
 		log_event_end(&line);
 	}
+	if (ours)
+		atomic_fetch_sub(&execs, 1);
 	errno = (int)-result;
 	return -1;
 }
@@ -185,7 +220,7 @@ static int quiet_execveat(int dir, const char *path, char *const argv[], char *c
 			    flags);
 }
 
-COLLECTOR_EXPORT const struct format_attach helio_collector_attach_2 = {
+COLLECTOR_EXPORT const struct format_attach helio_collector_attach_3 = {
 	.begin = begin,
 	.end = end,
 	.release = release,
@@ -195,4 +230,6 @@ COLLECTOR_EXPORT const struct format_attach helio_collector_attach_2 = {
 	.sigmask = quiet_sigmask,
 	.execve = quiet_execve,
 	.execveat = quiet_execveat,
+	.create = thread_create_entered,
+	.created = &thread_create_goes_on,
 };

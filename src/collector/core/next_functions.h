@@ -194,6 +194,8 @@ void signal_hide_again(void);
  */
 uint64_t signal_hold(void);
 void signal_release(uint64_t mask);
+/* The same for all signals but those of faults, as in our handlers. */
+uint64_t signal_hold_all(void);
 void signal_handle_again(void);
 
 /*

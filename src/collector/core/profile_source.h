@@ -31,6 +31,8 @@ struct profile_source {
 	void (*begin_process)(struct thread *thread);
 	/* Events come from now on. */
 	void (*start)(void);
+	/* The same before a recording of a program that runs already. False: it cannot be. */
+	bool (*prepare_late)(void);
 	/* … in a program that runs already, once nobody traces the thread `tid`. False: no memory.
 	 */
 	bool (*start_late)(int tid);
@@ -46,6 +48,11 @@ struct profile_source {
 
 	/* At the end, before the collector's own work there: what counters have left over. */
 	void (*finish_counts)(void);
+	/* What the calling thread, which ends the recording, settles of others and no tick of
+	 * theirs stands for is kept from `gather` on, until `spread` gives it to those that there
+	 * were. */
+	void (*gather)(void);
+	void (*spread)(void);
 	/* All is accounted for: what the process leaves the next one begins with. */
 	void (*leave_process)(void);
 	/* Events at a short interval could keep the process from ending: they cease. */

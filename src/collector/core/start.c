@@ -10,7 +10,7 @@
 
 #include "base/own_calls.h"
 #include "collector/arch/sys.h"
-#include "collector/core/clock_look.h"
+#include "collector/core/births.h"
 #include "collector/core/control.h"
 #include "collector/core/dynamic.h"
 #include "collector/core/handler_stack.h"
@@ -364,6 +364,7 @@ static void put_counters(struct text *line, uint64_t own_cpu_ns)
 		if (!collector.late)
 			own_time_put_before(line);
 	}
+	births_say(cpu_ns, recorded_ns);
 	trace_log(line);
 	if (collector.engine == ENGINE_MONITOR)
 		text_attribute_decimal(line, "monitor_cpu_ns", (int64_t)monitor_ns);
@@ -398,6 +399,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	uint32_t stack = profile_source.own_stack();
 
 	own_time_leave_out(entered_ns);
+	profile_source.gather();
 	profile_source.settle_all(stack);
 	profile_source.leave_process();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
@@ -407,6 +409,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	pending_call_write_all();
 	trace_finish();
 	profile_source.settle_all(profile_source.own_stack());
+	profile_source.spread();
 	uint64_t own_ns = clock_own_cpu_ns() - before_ns;
 
 	/* Before the handlers do nothing any more, and make no rest. */
@@ -509,7 +512,6 @@ static void reset_counts(void)
 	atomic_store(&collector.forks, 0);
 	atomic_store(&collector.execs, 0);
 	atomic_store(&collector.combos, 0);
-	atomic_store(&collector.births, 0);
 	atomic_store(&collector.finished, false);
 	atomic_store(&collector.events, 0);
 	atomic_store(&collector.dropped, 0);
@@ -522,6 +524,7 @@ static void reset_counts(void)
 /* In the child of a fork: the threads, events and descriptors that the parent has. */
 static void forget_parents(void)
 {
+	atomic_store(&collector.births, 0);
 	profile_source.forget();
 	rawthread_forget_all();
 	namespace_forget();
@@ -565,7 +568,6 @@ int collector_begin_late(const char *words)
 	int result = set_up("attach");
 
 	own_use_work_end();
-
 	if (result)
 		return result;
 	collector.cpu_before_ns = process_cpu_ns();
@@ -627,6 +629,7 @@ void collector_restart_after_fork(void)
 	if (collector.late)
 		signal_make_real();
 	reset_counts();
+	atomic_store(&collector.births, 0);
 	if (!atomic_exchange(&collector.recording, false))
 		return;
 	maps_forget();

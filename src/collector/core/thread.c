@@ -210,6 +210,13 @@ struct thread *thread_find(int tid)
 	return search.found;
 }
 
+struct thread *thread_own_state(void)
+{
+	struct thread *thread = thread_current_if_known();
+
+	return thread || !collector.late ? thread : thread_find(sys_gettid());
+}
+
 /* The state that was announced for the calling thread; or it is left of another thread. */
 static struct thread *join_announced(struct thread *thread)
 {
@@ -238,8 +245,10 @@ struct thread *thread_make_current(void)
 		return join_announced(thread);
 	thread = thread_new();
 
-	if (thread)
+	if (thread) {
+		atomic_fetch_add_explicit(&collector.met, 1, memory_order_relaxed);
 		thread_adopt(thread, clock_now_ns() - clock_own_cpu_ns());
+	}
 	return thread;
 }
 
@@ -276,11 +285,24 @@ void thread_end(void)
 	thread_unlock(thread);
 }
 
+/* Which nobody waits for here. */
+static bool lock_living(struct thread *thread, int tid)
+{
+	if (!thread_try_lock(thread))
+		return false;
+	if (atomic_load(&thread->tid) == tid)
+		return true;
+	thread_unlock(thread);
+	return false;
+}
+
 void thread_announce(int tid, int dir)
 {
-	struct thread *thread = thread_find(tid);
+	struct thread *known = thread_find(tid), *thread = known;
 
-	if (thread) {
+	if (known && !lock_living(known, tid)) /* its end is under way */
+		return;
+	if (known) {
 		uint32_t blocked = thread->blocked; /* of an attacher that was killed */
 
 		reset(thread);
@@ -300,6 +322,8 @@ void thread_announce(int tid, int dir)
 		thread->stack_high = collector.main_stack_high;
 	}
 	writer_thread_begin(thread, thread->clock.last.now_ns);
+	if (known)
+		thread_unlock(known);
 }
 
 void thread_bury(struct thread *thread, int tid)

@@ -21,6 +21,9 @@ static inline struct thread *thread_current_if_known(void)
 	return thread_self == &thread_gone ? NULL : thread_self;
 }
 
+/* The calling thread's state, in which others may have written before the thread knew of it. */
+struct thread *thread_own_state(void);
+
 /* The calling thread's state, made on the first call; NULL: no memory. Safe in a handler. */
 static inline struct thread *thread_current(void)
 {
@@ -66,6 +69,10 @@ void thread_empty_lanes(void);
 
 /* The calling thread is about to end: takes its state away; nothing is recorded of it any more. */
 void thread_end(void);
+/* pthread_create of a program that was attached to: see format/attach.h. */
+void thread_create_entered(void);
+struct format_attach_create;
+extern struct format_attach_create thread_create_goes_on;
 /* Calls visit for every live thread. */
 void thread_for_each(void (*visit)(struct thread *thread, void *arg), void *arg);
 uint32_t thread_count(void);

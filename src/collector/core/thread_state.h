@@ -62,6 +62,8 @@ struct clock_phase {
 	uint32_t wary;		/* so many lives more that such a timer could meet waiting */
 	uint64_t birth_waits;	/* how often it had waited at its begin */
 	uint64_t early_waits;	/* … when its timer last expired too early */
+	uint64_t rest_ns;	/* at the end of a recording: no tick of the thread stands for it */
+	uint32_t rest_state;
 };
 
 /* Time of one thread that was accounted for, and what waits for a call stack. */

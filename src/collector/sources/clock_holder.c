@@ -27,6 +27,7 @@
 #include "collector/sources/clock_holding.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_signals.h"
 #include "collector/sources/clock_watch.h"
 #include "collector/sources/overhead.h"
@@ -143,6 +144,41 @@ static int hold_all(int dir)
 
 /* ---- the thread ---- */
 
+static bool is_off(void)
+{
+	return atomic_load(&holding.fulfilled) & 1;
+}
+
+static void fulfil_switch(void)
+{
+	uint32_t request = atomic_load(&holding.requested);
+	unsigned long change = request & 1 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+
+	if (request == atomic_load(&holding.fulfilled))
+		return;
+	switch_some(false, change);
+	switch_some(true, change);
+	atomic_store(&holding.fulfilled, request);
+	holding_wake(&holding.fulfilled);
+}
+
+/*
+ * Until nobody traces the thread, and none is in an exec, which takes its events into the new
+ * program. False: the recording is over before it has begun.
+ */
+static bool await_begin(void)
+{
+	for (int i = 0; is_off() || (i < UNTRACED_TRIES && task_is_traced(tracee)); i++) {
+		uint32_t wished = atomic_fetch_and(&holding.wishes, ~(uint32_t)HOLDING_SWITCH);
+
+		if (wished & HOLDING_END)
+			return false;
+		fulfil_switch();
+		holding_wait(&holding.wishes, 0, 1000 * 1000);
+	}
+	return true;
+}
+
 static void start_events(int dir)
 {
 	char room[128] = "";
@@ -150,8 +186,8 @@ static void start_events(int dir)
 	enum engine asked = collector.engine;
 	int error = 0;
 
-	for (int i = 0; i < UNTRACED_TRIES && task_is_traced(tracee); i++)
-		holding_wait(&holding.wishes, 0, 1000 * 1000);
+	if (!await_begin())
+		return;
 	if (asked == ENGINE_PERF && !harm)
 		error = hold_all(dir);
 	if (harm) {
@@ -166,6 +202,7 @@ static void start_events(int dir)
 	else if (asked != ENGINE_NONE && !monitor_engine_take_over())
 		collector.engine = ENGINE_NONE;
 	engine_log(asked, room);
+	atomic_store(&holding.starting, false);
 	watch_waits(); /* those that had begun */
 }
 
@@ -207,24 +244,6 @@ static bool is_over(uint64_t *end_ns, uint64_t now_ns)
 		return false;
 	*end_ns = 0;
 	return true;
-}
-
-static bool is_off(void)
-{
-	return atomic_load(&holding.fulfilled) & 1;
-}
-
-static void fulfil_switch(void)
-{
-	uint32_t request = atomic_load(&holding.requested);
-	unsigned long change = request & 1 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
-
-	if (request == atomic_load(&holding.fulfilled))
-		return;
-	switch_some(false, change);
-	switch_some(true, change);
-	atomic_store(&holding.fulfilled, request);
-	holding_wake(&holding.fulfilled);
 }
 
 static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
@@ -299,6 +318,13 @@ static void holder(void)
 	rawthread_exit(&holding.running);
 }
 
+bool holder_prepare(void)
+{
+	phase_forget(); /* call stacks of another experiment */
+	phase_prepare();
+	return perf_engine_prepare() && monitor_engine_prepare();
+}
+
 bool holder_start(int tid)
 {
 	tracee = tid;
@@ -308,9 +334,8 @@ bool holder_start(int tid)
 	atomic_store(&holding.requested, 0);
 	atomic_store(&holding.fulfilled, 0);
 	atomic_store(&holding.held, false);
+	atomic_store(&holding.starting, true);
 	atomic_store(&holding.home, sys_getpid());
-	if (!perf_engine_prepare() || !monitor_engine_prepare())
-		return false;
 	atomic_store(&holding.running, 1);
 	int result = rawthread_start(holder, stack, sizeof(stack), true);
 

@@ -26,12 +26,26 @@ static bool is_here(void)
 	return atomic_load(&holding.running) && atomic_load(&holding.home) == sys_getpid();
 }
 
+static void tell(uint32_t what)
+{
+	atomic_fetch_or(&holding.wishes, what);
+	holding_wake(&holding.wishes);
+}
+
 static bool wish(uint32_t what)
 {
 	if (!is_here() || !atomic_load(&holding.held))
 		return false;
-	atomic_fetch_or(&holding.wishes, what);
-	holding_wake(&holding.wishes);
+	tell(what);
+	return true;
+}
+
+/* Also of events that it is about to open. */
+static bool wish_switch(void)
+{
+	if (!is_here() || (!atomic_load(&holding.held) && !atomic_load(&holding.starting)))
+		return false;
+	tell(HOLDING_SWITCH);
 	return true;
 }
 
@@ -55,7 +69,7 @@ bool holder_pause(void)
 {
 	uint32_t request = ask(true), seen;
 
-	if (!wish(HOLDING_SWITCH))
+	if (!wish_switch())
 		return false;
 	while (is_here() && !is_fulfilled(request, &seen))
 		holding_wait(&holding.fulfilled, seen, HOLDING_BREATH_NS);
@@ -65,7 +79,12 @@ bool holder_pause(void)
 bool holder_resume(void)
 {
 	ask(false);
-	return wish(HOLDING_SWITCH);
+	return wish_switch();
+}
+
+bool holder_is_starting(void)
+{
+	return is_here() && atomic_load(&holding.starting);
 }
 
 bool holder_breathe(void)

@@ -8,8 +8,10 @@
 #include <stdint.h>
 
 /* Where it holds no events these do nothing and return false. */
-bool holder_pause(void); /* returns when no event fires any more */
+bool holder_pause(void); /* returns when no event fires any more; also while it starts */
 bool holder_resume(void);
+/* It has not opened events yet, or started the monitor. */
+bool holder_is_starting(void);
 bool holder_breathe(void);     /* no switch events for a moment */
 bool holder_rest(uint64_t ns); /* no ticks for so long; in the end overhead_rested() is called */
 bool holder_drop(void);
@@ -41,8 +43,9 @@ extern struct holding {
 	 */
 	_Atomic uint32_t requested, fulfilled;
 	_Atomic int32_t tid;
-	_Atomic int32_t home; /* the process whose holder it is: not a child of its */
-	_Atomic bool held;    /* there are events */
+	_Atomic int32_t home;  /* the process whose holder it is: not a child of its */
+	_Atomic bool held;     /* there are events */
+	_Atomic bool starting; /* … or will be in a moment, of the one or the other engine */
 } holding;
 
 void holding_wait(_Atomic uint32_t *word, uint32_t value, uint64_t limit_ns);

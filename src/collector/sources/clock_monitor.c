@@ -695,6 +695,8 @@ bool monitor_engine_take_over(void)
 
 void monitor_engine_pause(void)
 {
+	if (holder_is_starting())
+		holder_pause();
 	atomic_store(&paused, true);
 	if (thread_current_if_known())
 		timer_disarm(thread_current_if_known());
@@ -714,6 +716,8 @@ static void forget_signal(struct thread *thread, void *unused)
 
 void monitor_engine_resume(void)
 {
+	if (holder_is_starting())
+		holder_resume();
 	atomic_store(&paused, false);
 	/* Those noted as under way were held back, or came while nothing was recorded. */
 	thread_for_each(forget_signal, NULL);

@@ -52,6 +52,7 @@
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
 #include "collector/storage/descriptor.h"
+#include "collector/storage/own_use.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/text.h"
 #include "collector/unwind/unwind.h"
@@ -336,8 +337,11 @@ static uint64_t event_of(const siginfo_t *info)
 
 void perf_signal(const siginfo_t *info, const void *context)
 {
+	const struct own_use_span *span = own_use_first_begin();
+
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
 		handle(event_of(info) & 0xff, info, context);
+	own_use_first_end(span);
 }
 
 bool perf_signal_is_ours(const siginfo_t *info)

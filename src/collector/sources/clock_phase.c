@@ -18,6 +18,9 @@
  * nothing is the first phase is random.  A coin decides whether a process charges the tick that
  * begins an interval or the one that ends it; the two parts of an interval
  * at the ends of the life make one whole for one tick, and what they are more is nobody's.
+ *
+ * Threads that run when another one ends the process, or makes it another program, have no next one
+ * either: see phase_gather.
  */
 #include "collector/sources/clock_phase.h"
 #include "collector/core/clock_look.h"
@@ -47,6 +50,9 @@ enum { RECENT = PHASE_RECENT };
 /* After a life that has waited oftener than this, so many have no timer of the wall clock. */
 enum { WAITS_FEW = 2, WARY_LIVES = 16 };
 
+/* Last ticks that stand for all at the end; so many of them share what one thread has left. */
+enum { LAST_TICKS = 64, LAST_PARTS = 4 };
+
 /* So much too early or too late is in time. */
 enum { EARLY_NS = 20 * 1000, LATE_NS = 100 * 1000 };
 
@@ -63,6 +69,8 @@ struct slot {
 enum { SLOT_FREE, SLOT_BUSY, SLOT_FULL };
 
 static struct slot slots[SLOTS];
+static _Atomic uint64_t phases;
+static _Atomic int gatherer; /* the thread that ends the recording */
 static uint64_t kernel_tick_ns = 4 * 1000 * 1000;
 
 /* ---- lengths ---- */
@@ -84,13 +92,25 @@ static uint64_t timer_interval_ns(const struct thread *thread)
 }
 
 /*
+ * A random phase, but those of lives at the same time lie as far apart as they can, by the golden
+ * section: of several that live for a part of an interval some have a tick.
+ */
+static uint64_t next_phase(uint64_t below_ns)
+{
+	const uint64_t golden = 0x9e3779b97f4a7c15u; /* a whole interval is 2^64 */
+	uint64_t phase = atomic_fetch_add_explicit(&phases, golden, memory_order_relaxed);
+
+	return (phase >> 32) * (below_ns >> 8) >> 24;
+}
+
+/*
  * From the begin of a life to its timer's first tick, where no life before it says.  A timer
  * expires with the first tick of the kernel after its time: so that each of these is met with the
  * same probability, the time is a multiple of theirs.
  */
 static uint64_t first_delay_ns(const struct thread *thread)
 {
-	uint64_t delay_ns = jitter_random(timer_interval_ns(thread));
+	uint64_t delay_ns = next_phase(timer_interval_ns(thread));
 
 	return 1 + delay_ns - delay_ns % kernel_tick_ns;
 }
@@ -202,6 +222,7 @@ static void hand_on(const struct thread *thread, uint64_t end_cpu_ns)
 
 void phase_forget(void)
 {
+	atomic_store(&gatherer, 0);
 	for (int i = 0; i < SLOTS; i++)
 		if (atomic_load(&slots[i].state) !=
 		    SLOT_FREE) /* a page is not copied for nothing */
@@ -219,15 +240,21 @@ void phase_begin(struct thread *thread)
 	phase->due_cpu_ns = first_delay_ns(thread);
 }
 
-void phase_begin_process(struct thread *thread)
+void phase_prepare(void)
 {
-	struct clock_phase *phase = &thread->clock.phase;
-
 	struct timespec tick = {0};
 
 	if (!sys_call(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, &tick, 0, 0) && tick.tv_nsec)
 		kernel_tick_ns = (uint64_t)tick.tv_nsec;
-	jitter_seed(clock_now_ns() << 20 ^ (uint64_t)atomic_load(&thread->tid));
+	jitter_seed(clock_now_ns() << 20 ^ (uint64_t)sys_gettid());
+	atomic_store(&phases, jitter_bits());
+}
+
+void phase_begin_process(struct thread *thread)
+{
+	struct clock_phase *phase = &thread->clock.phase;
+
+	phase_prepare();
 	*phase = (struct clock_phase){.mode = jitter_bits() >> 63 ? PHASE_LAST : PHASE_NEXT};
 	phase->birth_cpu_ns = thread->clock.last.cpu_ns;
 	phase->birth_waits = phase->early_waits = thread->clock.last.voluntary_switches;
@@ -260,6 +287,13 @@ void phase_leave_process(void)
 
 /* ---- charging ---- */
 
+static bool is_gathered(const struct thread *thread)
+{
+	int tid = atomic_load_explicit(&gatherer, memory_order_relaxed);
+
+	return tid && thread->start_routine && tid == sys_gettid();
+}
+
 /* So much of what is pending; what is below a microsecond stays. */
 static void charge(struct thread *thread, uint64_t ns, uint32_t state, uint32_t stack,
 		   const struct runtime_context *then)
@@ -271,9 +305,17 @@ static void charge(struct thread *thread, uint64_t ns, uint32_t state, uint32_t 
 	thread->clock.cpu_pending_ns += part;
 }
 
-static void charge_nobody(struct thread *thread, uint64_t ns, uint32_t state)
+/* Nobody's; or at the end of a recording of who has ticks: see phase_gather. */
+static inline __attribute__((always_inline)) void charge_nobody(struct thread *thread, uint64_t ns,
+								uint32_t state)
 {
-	charge(thread, ns, state, FORMAT_NO_STACK, NULL);
+	if (!is_gathered(thread)) {
+		charge(thread, ns, state, FORMAT_NO_STACK, NULL);
+		return;
+	}
+	thread->clock.cpu_pending_ns -= (int64_t)ns;
+	thread->clock.phase.rest_ns += ns;
+	thread->clock.phase.rest_state = state;
 }
 
 /* `ns` of what is pending go to the tick that began the interval. */
@@ -480,11 +522,163 @@ void phase_settle(struct thread *thread, enum format_state state)
 	}
 }
 
+static void charge_rest(struct thread *thread, uint64_t ns, uint32_t state, uint32_t stack,
+			const struct runtime_context *then)
+{
+	thread->clock.phase.rest_ns -= ns;
+	thread->clock.cpu_pending_ns += (int64_t)ns;
+	charge(thread, ns, state, stack, then);
+}
+
+static void drop_rest(struct thread *thread)
+{
+	const struct clock_phase *phase = &thread->clock.phase;
+
+	charge_rest(thread, phase->rest_ns, phase->rest_state, FORMAT_NO_STACK, NULL);
+}
+
 void phase_leave(struct thread *thread)
 {
+	drop_rest(thread); /* if another thread just ends the recording */
 	if (phase_is_young(thread))
 		hand_on(thread, thread->clock.last.cpu_ns);
 	thread->clock.phase.mode = PHASE_OLD;
+}
+
+/*
+ * ---- the end of a recording ----
+ *
+ * The interval that it cuts has no next thread to make it whole, and what a thread has used before
+ * its first tick, or without any, has no tick before it.  So the lives of threads that have not
+ * ended are laid end to end now: what one has left goes to the last ticks of those with the same
+ * start routine, first where the end has cut the interval, until it is whole, then to all alike.
+ */
+
+struct last_tick {
+	void *(*routine)(void *);
+	uint64_t missing_ns; /* until its interval is whole */
+	uint32_t stack, state;
+	struct runtime_context context;
+};
+
+/* The gatherer's alone. */
+static struct last_tick last_ticks[LAST_TICKS];
+static uint32_t last_count;
+
+void phase_gather(void)
+{
+	int nobody = 0;
+
+	atomic_compare_exchange_strong(&gatherer, &nobody, sys_gettid());
+}
+
+static bool lock(struct thread *thread)
+{
+	if (thread != thread_current_if_known())
+		return thread_lock_other(thread);
+	thread_lock(thread);
+	return true;
+}
+
+static struct last_tick last_tick_of(const struct thread *thread)
+{
+	const struct clock_phase *phase = &thread->clock.phase;
+	uint64_t paid_ns = thread->clock.last.cpu_ns - phase->tick_cpu_ns + phase->overpaid_ns;
+
+	return (struct last_tick){
+		.routine = thread->start_routine,
+		.missing_ns = phase_is_young(thread) ? missing_ns(thread, paid_ns) : 0,
+		.stack = phase->stack,
+		.state = phase->state,
+		.context = phase->context,
+	};
+}
+
+/* Of more than there is room for, each stays with the same probability. */
+static void note_last_tick(struct thread *thread, void *unused)
+{
+	(void)unused;
+	if (!thread->start_routine || !lock(thread))
+		return;
+	if (thread->clock.phase.ticked) {
+		uint64_t place = last_count < LAST_TICKS ? last_count : jitter_random(last_count);
+
+		last_count++;
+		if (place < LAST_TICKS)
+			last_ticks[place] = last_tick_of(thread);
+	}
+	thread_unlock(thread);
+}
+
+/* The thread's next tick behind number `*at`, of all from `start` on, so that none is always first.
+ */
+static struct last_tick *next_tick(const struct thread *thread, uint32_t start, uint32_t *at)
+{
+	uint32_t known = last_count < LAST_TICKS ? last_count : LAST_TICKS;
+
+	while (*at < known) {
+		struct last_tick *tick = &last_ticks[(start + (*at)++) % known];
+
+		if (tick->routine == thread->start_routine)
+			return tick;
+	}
+	return NULL;
+}
+
+static void charge_tick(struct thread *thread, uint64_t ns, const struct last_tick *tick)
+{
+	charge_rest(thread, ns, tick->state, tick->stack, &tick->context);
+}
+
+static void make_whole(struct thread *thread, uint32_t start)
+{
+	const struct clock_phase *phase = &thread->clock.phase;
+	struct last_tick *tick;
+	uint32_t at = 0;
+
+	while (phase->rest_ns && (tick = next_tick(thread, start, &at))) {
+		uint64_t ns = tick->missing_ns < phase->rest_ns ? tick->missing_ns : phase->rest_ns;
+
+		tick->missing_ns -= ns;
+		charge_tick(thread, ns, tick);
+	}
+}
+
+static void share(struct thread *thread, uint32_t start)
+{
+	const struct last_tick *tick;
+	uint32_t parts = 0, at = 0;
+
+	while (parts < LAST_PARTS && next_tick(thread, start, &at))
+		parts++;
+	at = 0;
+	while (parts && (tick = next_tick(thread, start, &at)))
+		charge_tick(thread, thread->clock.phase.rest_ns / parts--, tick);
+}
+
+static void spread_rest(struct thread *thread, void *unused)
+{
+	(void)unused;
+	if (!thread->clock.phase.rest_ns || !lock(thread))
+		return;
+	uint32_t start = (uint32_t)jitter_random(LAST_TICKS);
+
+	thread->lane.elsewhere = thread != thread_current_if_known();
+	make_whole(thread, start);
+	share(thread, start);
+	drop_rest(thread);
+	thread->lane.elsewhere = false;
+	thread_unlock(thread);
+}
+
+void phase_spread(void)
+{
+	if (atomic_load(&gatherer) != sys_gettid())
+		return;
+	last_count = 0;
+	thread_for_each(note_last_tick, NULL);
+	thread_for_each(spread_rest, NULL);
+	atomic_store(&gatherer, 0);
 }
 
 /* ---- ticks ---- */

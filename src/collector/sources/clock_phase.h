@@ -12,6 +12,8 @@
 /* A thread of pthread_create begins, before it is adopted; or a process, in its first thread. */
 void phase_begin(struct thread *thread);
 void phase_begin_process(struct thread *thread);
+/* Before the first thread where no process begins (helio attach). */
+void phase_prepare(void);
 static inline bool phase_is_young(const struct thread *thread)
 {
 	return thread->clock.phase.mode != PHASE_OLD;
@@ -26,6 +28,12 @@ bool phase_rest_of_old(struct thread *thread);
 void phase_settle(struct thread *thread, enum format_state state);
 /* The thread ends: what it leaves of its interval the next one begins with. */
 void phase_leave(struct thread *thread);
+/*
+ * The calling thread ends the recording: what it settles of other threads, and no tick of theirs
+ * stands for, is kept until it is spread over those that there were.
+ */
+void phase_gather(void);
+void phase_spread(void);
 /* Ticks of the perf event are nothing to a young thread, whose timer ticks. */
 bool phase_has_timer(const struct thread *thread);
 void phase_forget(void); /* in the child of a fork */

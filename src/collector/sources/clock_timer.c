@@ -67,6 +67,9 @@ void timer_arm(struct thread *thread)
 	once.it_value.tv_nsec = (long)(delay_ns % 1000000000u);
 	once.it_value.tv_sec = (time_t)(delay_ns / 1000000000u);
 	sys_call(SYS_timer_settime, thread->timer - 1, 0, &once, 0);
+	/* Whoever ends the recording may have disarmed all just before. */
+	if (!atomic_load(&collector.recording))
+		timer_disarm(thread);
 }
 
 void timer_disarm(struct thread *thread)

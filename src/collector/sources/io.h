@@ -69,6 +69,9 @@ int io_ring_fd(int fd, unsigned flags);
 uint32_t io_name_of_fd(struct thread *thread, int fd);
 uint32_t io_name_of_path(struct thread *thread, const char *path);
 uint32_t io_name_of_address(struct thread *thread, int fd, const void *address, socklen_t size);
+/* What open's path says of the descriptor: NULL where it is only the directory of a file without a
+ * name, which the kernel calls after its number there. */
+const char *io_opened_path(const char *path, int flags);
 /* What a descriptor is called from now on; 0: ask when it is used. */
 void io_names_set(int fd, uint32_t name);
 void io_names_forget(unsigned first, unsigned last);

@@ -15,6 +15,7 @@
 #include "collector/storage/recording.h"
 #include "collector/storage/text.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/un.h>
@@ -260,6 +261,11 @@ uint32_t io_name_of_address(struct thread *thread, int fd, const void *address, 
 }
 
 /* ---- any descriptor ---- */
+
+const char *io_opened_path(const char *path, int flags)
+{
+	return (flags & O_TMPFILE) == O_TMPFILE ? NULL : path;
+}
 
 static bool put_link(struct text *text, int fd)
 {

@@ -185,6 +185,28 @@ static void end_copy(long number, const long *arguments, long result)
 		       &(struct io_event){.type = IO_READ, .fd = from, .bytes = (uint64_t)result});
 }
 
+static bool has_flags(long number)
+{
+#if defined(SYS_open)
+	if (number == SYS_open)
+		return true;
+#endif
+	return number == SYS_openat;
+}
+
+/* The flags come behind the path. */
+static const char *path_of(long number, const long *arguments, bool failed)
+{
+	int at = numbers[number].path;
+	const char *path = at >= 0 ? (const char *)arguments[at] : NULL;
+
+	if (!failed && has_flags(number))
+		return io_opened_path(path, (int)arguments[at + 1]);
+	if (!failed && number == SYS_openat2)
+		return io_opened_path(path, (int)*(const uint64_t *)arguments[at + 1]);
+	return path;
+}
+
 static void end(uint64_t begin_ns, long number, const long *arguments, long result, uint32_t name)
 {
 	const struct io_number *entry = &numbers[number];
@@ -198,7 +220,7 @@ static void end(uint64_t begin_ns, long number, const long *arguments, long resu
 					  : IO_NO_FD,
 		.name = name,
 		.bytes = type == IO_READ || type == IO_WRITE ? (uint64_t)result : 0,
-		.path = entry->path >= 0 ? (const char *)arguments[entry->path] : NULL,
+		.path = path_of(number, arguments, failed),
 		.has_offset = entry->offset >= 0 && arguments[entry->offset] >= 0,
 		.offset = entry->offset >= 0 ? (uint64_t)arguments[entry->offset] : 0,
 		.renames = number == SYS_connect || number == SYS_bind || number == SYS_listen,

@@ -21,12 +21,18 @@ void blocks_forget(void)
 	atomic_store(&taken, 0);
 }
 
-void *blocks_take(struct blockfile *file, size_t size, uint32_t *arena)
+/* Not a part of its caller, whose part of the stack is a handler's at its deepest. */
+static __attribute__((noinline)) void count(size_t size)
 {
 	uint64_t sum = atomic_fetch_add(&taken, size) + size;
 
 	if (limit && sum > limit)
 		limit_reached();
+}
+
+void *blocks_take(struct blockfile *file, size_t size, uint32_t *arena)
+{
+	count(size);
 	uint32_t abandoned = atomic_load(&file->abandoned);
 	void *block = blockfile_take(file, size, arena);
 

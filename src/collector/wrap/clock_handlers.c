@@ -7,22 +7,17 @@
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
-#include "collector/storage/own_use.h"
 #include "collector/wrap/wait.h"
 #include "collector/wrap/wait_restart.h"
 
 static void on_trap(int signal, siginfo_t *info, void *context)
 {
-	const struct own_use_span *span;
-
 	if (!perf_signal_is_ours(info)) {
 		signal_forward(signal, info, context);
 		return;
 	}
 	signal_open_faults(context);
-	span = own_use_first_begin();
 	perf_signal(info, wait_program_context(context));
-	own_use_first_end(span);
 	wait_go_on(context, false);
 }
 

@@ -84,14 +84,6 @@ static bool is_handled(const struct ours *ours)
 	return ours->program.sa_handler != SIG_DFL && ours->program.sa_handler != SIG_IGN;
 }
 
-/* The calling thread's state, in which others may have written before the thread knew of it. */
-static struct thread *own_state(void)
-{
-	struct thread *thread = thread_current_if_known();
-
-	return thread || !collector.late ? thread : thread_find(sys_gettid());
-}
-
 static bool is_believed(struct thread *thread, const struct ours *ours)
 {
 	return *believed(thread) & 1u << (ours - signals);
@@ -243,7 +235,7 @@ static bool is_sent_again(const struct ours *ours, siginfo_t *info, ucontext_t *
 	int number = ours->number;
 	bool trap = number == SIGTRAP && info->si_code > 0;
 
-	if (!is_engine_signal(ours) || !is_believed(own_state(), ours) || trap ||
+	if (!is_engine_signal(ours) || !is_believed(thread_own_state(), ours) || trap ||
 	    signal_is_fault(info) || atomic_load(&collector.silent) ||
 	    wait_lets_in(context, number))
 		return false;
@@ -253,7 +245,7 @@ static bool is_sent_again(const struct ours *ours, siginfo_t *info, ucontext_t *
 /* A fault that the program blocks or ignores ends it. */
 static bool is_forced(const struct ours *ours, const siginfo_t *info)
 {
-	bool blocked = is_believed(own_state(), ours);
+	bool blocked = is_believed(thread_own_state(), ours);
 
 	return signal_is_fault(info) && (blocked || ours->program.sa_handler == SIG_IGN);
 }
@@ -391,6 +383,19 @@ static void change_mask(int how, uint64_t set)
 		sys_call(SYS_rt_sigprocmask, how, &set, 0, sizeof(set));
 }
 
+/*
+ * One of ours that is pending in a thread unseen would find the program's action, and end it.  To
+ * ignore a signal discards it in all threads.
+ */
+static void give_back(struct ours *ours)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	if (is_engine_signal(ours) && !is_handled(ours))
+		NEXT(sigaction)(ours->number, &ignore, NULL);
+	NEXT(sigaction)(ours->number, &ours->program, NULL);
+}
+
 void signal_give_back(void)
 {
 	for (int i = 0; i < SIGNALS; i++) {
@@ -399,7 +404,7 @@ void signal_give_back(void)
 
 		if (ours->taken && !NEXT(sigaction)(ours->number, NULL, &now) &&
 		    now.sa_sigaction == ours->action.sa_sigaction)
-			NEXT(sigaction)(ours->number, &ours->program, NULL);
+			give_back(ours);
 		ours->taken = false;
 	}
 	if (inherited & 1u << FAULT) /* no thread has begun */
@@ -410,7 +415,7 @@ void signal_give_back(void)
 /* What the calling thread believes it blocks, of those whose entries are in [first, end). */
 static uint64_t believed_set(int first, int end)
 {
-	struct thread *thread = thread_current_if_known();
+	struct thread *thread = thread_own_state();
 	uint64_t set = 0;
 
 	for (int i = first; thread && i < end; i++)
@@ -466,7 +471,7 @@ uint64_t signal_disbelieve(struct thread *thread)
 
 void signal_make_real(void)
 {
-	struct thread *thread = collector_is_ours() ? own_state() : NULL;
+	struct thread *thread = collector_is_ours() ? thread_own_state() : NULL;
 
 	if (thread && thread->blocked)
 		change_mask(SIG_BLOCK, signal_disbelieve(thread));
@@ -474,7 +479,7 @@ void signal_make_real(void)
 
 void signal_show_real(void)
 {
-	struct thread *thread = own_state();
+	struct thread *thread = thread_own_state();
 	sigset_t blocked;
 
 	sigemptyset(&blocked);
@@ -508,6 +513,14 @@ uint64_t signal_hold(void)
 	for (int i = 0; i < SIGNALS; i++)
 		if (signals[i].taken && i != FAULT)
 			set |= FORMAT_SIGNAL_BIT(signals[i].number);
+	sys_call(SYS_rt_sigprocmask, SIG_BLOCK, &set, &before, sizeof(set));
+	return before;
+}
+
+uint64_t signal_hold_all(void)
+{
+	uint64_t set = ~(FORMAT_SIGNAL_BIT(SIGBUS) | FORMAT_SIGNAL_BIT(SIGSEGV)), before = 0;
+
 	sys_call(SYS_rt_sigprocmask, SIG_BLOCK, &set, &before, sizeof(set));
 	return before;
 }

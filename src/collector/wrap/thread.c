@@ -5,9 +5,14 @@
  * short it lives and however it ends (return, pthread_exit, cancellation): a
  * destructor of thread-specific data, which puts itself back until the last
  * round, runs after all the program's own.
+ *
+ * In a program that was attached to these are no wrappers, but pthread_create itself leads here
+ * (format/attach.h).  There a recording can end at any moment, and its files with it.  Whoever ends
+ * it waits for threads that have all signals blocked, as our handlers have.
  */
 #include "collector/core/thread.h"
 
+#include "collector/arch/create.h"
 #include "collector/arch/sys.h"
 #include "collector/core/child_io.h"
 #include "collector/core/ended_stack.h"
@@ -27,6 +32,7 @@
 #include "collector/storage/recording.h"
 #include "collector/storage/stacktable.h"
 #include "collector/unwind/unwind.h"
+#include "format/attach.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -34,11 +40,27 @@
 static pthread_key_t end_key;
 static pthread_once_t end_key_once = PTHREAD_ONCE_INIT;
 
+/* From here on this thread is as good as in a handler. For late_open. */
+static uint64_t late_close(void)
+{
+	return collector.late ? signal_hold_all() : 0;
+}
+
+static void late_open(uint64_t mask)
+{
+	if (collector.late)
+		signal_release(mask);
+}
+
 /* A thread that is about to vanish: what it waited last belongs to its start routine. */
 static void say_goodbye(struct thread *thread)
 {
 	if (!collector_is_ours() || thread_current_if_known() != thread)
 		return;
+	if (collector.late && !atomic_load(&collector.recording)) {
+		thread_end();
+		return;
+	}
 	if (thread_is_alone(thread)) /* the C library calls exit on it */
 		return;
 	counter_thread_end(thread);
@@ -59,10 +81,14 @@ static void on_thread_data(void *value)
 {
 	struct thread *thread = value;
 
-	if (++thread->goodbyes < PTHREAD_DESTRUCTOR_ITERATIONS)
+	if (++thread->goodbyes < PTHREAD_DESTRUCTOR_ITERATIONS) {
 		pthread_setspecific(end_key, thread);
-	else
-		say_goodbye(thread);
+		return;
+	}
+	uint64_t mask = late_close();
+
+	say_goodbye(thread);
+	late_open(mask);
 }
 
 static void make_end_key(void)
@@ -89,9 +115,12 @@ static void set_stack_bounds(struct thread *thread, uint64_t size)
 	thread->stack_low = top - (size - SLACK);
 }
 
-static void begin(struct thread *thread)
+/* False: nothing is recorded of it. */
+static bool begin(struct thread *thread)
 {
-	bool wanted = atomic_load(&collector.recording) && !thread_current_if_known();
+	/* Not by a later recording than the one that it was prepared for. */
+	bool wanted = atomic_load(&collector.recording) && !thread_current_if_known() &&
+		      thread->clock.last.now_ns >= collector.begin_ns;
 
 	/* No event may account for anything before the clocks have been read. */
 	if (wanted) {
@@ -104,23 +133,29 @@ static void begin(struct thread *thread)
 	}
 	atomic_fetch_sub(&collector.births, 1); /* not before: an event would make a second state */
 	if (!wanted)
-		return;
+		return false;
 	clock_begin(thread);
 	thread->start_stack =
 		stacktable_intern(stack_of_caller(thread), (uint64_t)thread->start_routine, NULL);
 	thread_unlock(thread);
-	signal_open_again();
-	thread_watch_end(thread);
+	return true;
 }
 
 static __attribute__((noinline)) void begin_counted(struct thread *thread)
 {
 	struct own_use_span span;
+	uint64_t mask = late_close();
 
 	own_use_begin(&span);
 	ended_stack_forget();
 	set_stack_bounds(thread, thread->stack_high);
-	begin(thread);
+	bool wanted = begin(thread);
+
+	late_open(mask);
+	if (wanted) {
+		signal_open_again();
+		thread_watch_end(thread);
+	}
 	own_use_end(&span);
 }
 
@@ -153,8 +188,7 @@ static bool gives_stack(const pthread_attr_t *attributes)
 static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)(void *),
 			      void *argument)
 {
-	struct thread *creator = thread_current_if_known();
-	struct thread *thread = NULL;
+	struct thread *creator, *thread = NULL;
 	bool gives = attributes && gives_stack(attributes);
 	size_t size = collector.default_stack_size;
 	struct own_use_span span;
@@ -166,6 +200,7 @@ static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)
 	}
 	if (!thread)
 		return NULL;
+	creator = thread_own_state();
 	perf_engine_before_birth();
 	atomic_fetch_add(&collector.births, 1);
 	if (attributes)
@@ -186,20 +221,49 @@ static void not_created(struct thread *thread)
 	thread_release(thread);
 }
 
-COLLECTOR_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
-				    void *(*routine)(void *), void *argument)
-{
-	struct thread *thread = prepare(attributes, routine, argument);
+typedef int create_function(pthread_t *id, const pthread_attr_t *attributes,
+			    void *(*routine)(void *), void *argument);
 
-	if (!thread)
-		return NEXT(pthread_create)(id, attributes, routine, argument);
+/* `readable`: the attributes, or NULL. */
+static int create(create_function *next, pthread_t *id, const pthread_attr_t *attributes,
+		  const pthread_attr_t *readable, void *(*routine)(void *), void *argument)
+{
+	struct thread *thread = prepare(readable, routine, argument);
+
+	/* Where a recording has just ended the creator may not have got its mask back yet. */
+	if (!thread && !collector.late)
+		return next(id, attributes, routine, argument);
 	signal_close();
-	int result = NEXT(pthread_create)(id, attributes, trampoline, thread);
+	int result = thread ? next(id, attributes, trampoline, thread)
+			    : next(id, attributes, routine, argument);
 	signal_open_again();
-	if (result)
+	if (thread && result)
 		not_created(thread);
 	return result;
 }
+
+COLLECTOR_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
+				    void *(*routine)(void *), void *argument)
+{
+	return create(NEXT(pthread_create), id, attributes, attributes, routine, argument);
+}
+
+struct format_attach_create thread_create_goes_on;
+
+create_function thread_create_late, thread_create_original;
+
+/* thrd_create comes by here, too, with an address that is none. */
+int thread_create_late(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
+		       void *argument)
+{
+	bool c11 = (uintptr_t)attributes == UINTPTR_MAX;
+
+	return create(thread_create_original, id, attributes, c11 ? NULL : attributes, routine,
+		      argument);
+}
+
+ARCH_DEFINE_CREATE(thread_create_entered, thread_create_original, thread_create_late,
+		   thread_create_goes_on)
 
 static int c11_trampoline(void *argument)
 {

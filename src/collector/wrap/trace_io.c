@@ -39,18 +39,23 @@ NEXT_CONSTRUCTOR static void resolve(void)
 
 /* ---- opening ---- */
 
-#define MADE_BY(path_) .path = path_
+#define MADE_BY(path_)		 .path = path_
+#define OPENED_BY(path_, flags_) .path = value >= 0 ? io_opened_path(path_, flags_) : path_
 
-IO_OPEN_CALL(open, (const char *path, int flags, mode_t mode), (path, flags, mode), MADE_BY(path))
-IO_OPEN_CALL(open64, (const char *path, int flags, mode_t mode), (path, flags, mode), MADE_BY(path))
-IO_OPEN_CALL(__open_2, (const char *path, int flags), (path, flags), MADE_BY(path))
-IO_OPEN_CALL(__open64_2, (const char *path, int flags), (path, flags), MADE_BY(path))
+IO_OPEN_CALL(open, (const char *path, int flags, mode_t mode), (path, flags, mode),
+	     OPENED_BY(path, flags))
+IO_OPEN_CALL(open64, (const char *path, int flags, mode_t mode), (path, flags, mode),
+	     OPENED_BY(path, flags))
+IO_OPEN_CALL(__open_2, (const char *path, int flags), (path, flags), OPENED_BY(path, flags))
+IO_OPEN_CALL(__open64_2, (const char *path, int flags), (path, flags), OPENED_BY(path, flags))
 IO_OPEN_CALL(openat, (int at, const char *path, int flags, mode_t mode), (at, path, flags, mode),
-	     MADE_BY(path))
+	     OPENED_BY(path, flags))
 IO_OPEN_CALL(openat64, (int at, const char *path, int flags, mode_t mode), (at, path, flags, mode),
-	     MADE_BY(path))
-IO_OPEN_CALL(__openat_2, (int at, const char *path, int flags), (at, path, flags), MADE_BY(path))
-IO_OPEN_CALL(__openat64_2, (int at, const char *path, int flags), (at, path, flags), MADE_BY(path))
+	     OPENED_BY(path, flags))
+IO_OPEN_CALL(__openat_2, (int at, const char *path, int flags), (at, path, flags),
+	     OPENED_BY(path, flags))
+IO_OPEN_CALL(__openat64_2, (int at, const char *path, int flags), (at, path, flags),
+	     OPENED_BY(path, flags))
 IO_OPEN_CALL(creat, (const char *path, mode_t mode), (path, mode), MADE_BY(path))
 IO_OPEN_CALL(creat64, (const char *path, mode_t mode), (path, mode), MADE_BY(path))
 IO_OPEN_CALL(mkstemp, (char *path), (path), MADE_BY(path))

@@ -58,14 +58,24 @@ extern const uint8_t arch_sigreturn[ARCH_SIGRETURN];
 extern const uint8_t arch_marker[ARCH_MARKER];
 
 /* Functions of the C library that are made to jump to ours. */
-enum { ARCH_HOOKS = 3 };
+enum { ARCH_HOOKS = 4 };
 struct arch_hook {
 	const char *name;
 	size_t size;
 	uint8_t code[ARCH_PATTERN_MAX]; /* how it begins; exec's up to the system call */
 	bool optional;
+	/*
+	 * Above 0: not the first instruction becomes the jump but one that makes room on the stack,
+	 * the last of `code`, so many bytes on.  How much room is the operand behind `code`.
+	 */
+	size_t skipped;
 };
 extern const struct arch_hook arch_hooks[ARCH_HOOKS];
+
+/* A thread between the begin of such a function, at `place`, and its system call, or in one that
+ * the kernel would begin again, is put back to the begin. */
+void arch_enter_hook(struct user_regs_struct *registers, uint64_t place,
+		     const struct arch_hook *hook);
 
 void arch_make_jump(uint8_t code[ARCH_JUMP], uint64_t from, uint64_t to);
 /* To anywhere. */

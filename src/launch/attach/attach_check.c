@@ -247,3 +247,10 @@ char **attach_arguments(struct arena *arena, pid_t pid)
 		words[used++] = arena_strdup(arena, at);
 	return words;
 }
+
+void attach_becomes_another(pid_t pid, struct diag_list *diags)
+{
+	diag_add(diags, DIAG_ERROR,
+		 "Process %d is just becoming another program (execve): try again when it has",
+		 (int)pid);
+}

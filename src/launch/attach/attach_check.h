@@ -21,4 +21,7 @@ void attach_explain(pid_t pid, int error, struct diag_list *diags);
 /* The command line of a process, NULL-terminated; its name in brackets where it has none. */
 char **attach_arguments(struct arena *arena, pid_t pid);
 
+/* Says that it has executed another program meanwhile, or is about to. */
+void attach_becomes_another(pid_t pid, struct diag_list *diags);
+
 #endif

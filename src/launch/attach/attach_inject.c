@@ -323,6 +323,10 @@ enum status inject_take(struct inject *inject, struct remote *remote, struct saf
 	if (status != STATUS_OK || make_room(inject))
 		return status;
 	inject_let_go(inject);
+	if (!remote_read(remote, library->sigreturn, &(uint8_t){0}, 1)) {
+		attach_becomes_another(remote->pid, diags);
+		return STATUS_IO;
+	}
 	diag_add(diags, DIAG_ERROR,
 		 "Process %d: no memory could be mapped in it; raise its limits of memory "
 		 "(prlimit --pid %d --as=unlimited --data=unlimited)",
@@ -338,6 +342,15 @@ static void unmap(struct inject *inject, uint64_t top, uint64_t at, uint64_t siz
 	call_map(inject, top, false, arguments, &result);
 }
 
+/* A thread that has passed the begin of a hooked function before there was a hook. */
+static void let_go(const struct inject *inject, struct held *held)
+{
+	for (int i = 0; i < ARCH_HOOKS && held->tid; i++)
+		if (inject->hooks[i])
+			arch_enter_hook(&held->registers, inject->hooks[i], &arch_hooks[i]);
+	held_let_go(held, inject->remote);
+}
+
 void inject_let_go(struct inject *inject)
 {
 	if (!inject->held.tid)
@@ -346,7 +359,7 @@ void inject_let_go(struct inject *inject)
 		unmap(inject, stack_top(inject), inject->code, CODE);
 	if (inject->stack)
 		unmap(inject, inject->held.spare_end, inject->stack, INJECT_STACK);
-	held_let_go(&inject->held, inject->remote);
+	let_go(inject, &inject->held);
 }
 
 /* ---- threads that block the collector's signals ---- */
@@ -388,25 +401,91 @@ static void open_signals(struct inject *inject, struct safe_point *calm, uint64_
 		held->mask &= ~set;
 }
 
+/* False: it was about to create another thread, which would have the mask and not the belief. */
+static bool open_in(struct inject *inject, struct safe_point *calm, uint64_t believe, pid_t tid)
+{
+	pid_t pid = inject->remote->pid;
+	struct held held;
+	uint64_t mask;
+
+	if (!look_at_mask(pid, tid, &mask) || held_take(&held, pid, tid) != HELD_OK)
+		return true;
+	bool creates = safe_point_creates_thread(calm, tid);
+
+	if (!creates)
+		open_signals(inject, calm, believe, &held);
+	let_go(inject, &held);
+	return !creates;
+}
+
 void inject_open_signals(struct inject *inject, struct safe_point *calm, uint64_t believe)
 {
 	struct search search = {0};
-	struct held held;
-	pid_t pid = inject->remote->pid;
-	uint64_t mask;
 
-	list_tids(&search, pid);
+	list_tids(&search, inject->remote->pid);
 	for (size_t i = 0; i < search.tids.count; i++) {
 		pid_t tid = search.tids.items[i];
 
 		if (tid == inject->held.tid) {
 			open_signals(inject, calm, believe, &inject->held);
-		} else if (look_at_mask(pid, tid, &mask) && held_take(&held, pid, tid) == HELD_OK) {
-			open_signals(inject, calm, believe, &held);
-			held_let_go(&held, inject->remote);
+			continue;
 		}
+		for (int tries = 0; tries < TRIES && !open_in(inject, calm, believe, tid); tries++)
+			pause_ms(1);
 	}
 	search_fini(&search);
+}
+
+/* ---- threads that are about to become another program ---- */
+
+enum where { WHERE_RUNNING, WHERE_EXEC, WHERE_ELSEWHERE };
+
+static enum where where_is(pid_t pid, pid_t tid)
+{
+	char text[PROC_TEXT], *end;
+
+	if (!proc_read_text(pid, tid, "syscall", text)) /* it is gone */
+		return WHERE_ELSEWHERE;
+	long call = strtol(text, &end, 10);
+
+	if (end == text)
+		return WHERE_RUNNING;
+	return call == SYS_execve || call == SYS_execveat ? WHERE_EXEC : WHERE_ELSEWHERE;
+}
+
+/* False: it is in execve, or does not stop. */
+static bool await_exec(struct inject *inject, pid_t tid)
+{
+	enum { NAP_MS = 10, EXEC_TRIES = 100 };
+	pid_t pid = inject->remote->pid;
+	enum where where;
+	struct held held;
+
+	for (int i = 0; (where = where_is(pid, tid)) == WHERE_EXEC && i < EXEC_TRIES; i++)
+		pause_ms(NAP_MS);
+	if (where != WHERE_RUNNING)
+		return where == WHERE_ELSEWHERE;
+	if (held_take(&held, pid, tid) != HELD_OK)
+		return where_is(pid, tid) == WHERE_ELSEWHERE;
+	let_go(inject, &held);
+	return true;
+}
+
+bool inject_await_execs(struct inject *inject)
+{
+	struct search search = {0};
+	bool all = true;
+	uint64_t mask;
+
+	list_tids(&search, inject->remote->pid);
+	for (size_t i = 0; i < search.tids.count && all; i++) {
+		pid_t tid = search.tids.items[i];
+
+		if (tid != inject->held.tid && look_at_mask(inject->remote->pid, tid, &mask))
+			all = await_exec(inject, tid);
+	}
+	search_fini(&search);
+	return all;
 }
 
 /* ---- pending signals of the collector ---- */
@@ -482,20 +561,34 @@ static bool sweep_thread(struct inject *inject, pid_t pid, pid_t tid)
 	return !at_work;
 }
 
+static void sweep_one(struct inject *inject, pid_t pid, pid_t tid)
+{
+	if (tid == inject->held.tid) {
+		sweep_stopped(&inject->held);
+		close_signals(inject, &inject->held);
+		return;
+	}
+	for (int tries = 0; tries < TRIES && !sweep_thread(inject, pid, tid); tries++)
+		pause_ms(1);
+}
+
+/*
+ * A thread that ends while the kernel lists it takes the rest of the list with it: listed until
+ * nobody comes who was not there.  In a program that always begins threads that may be never.
+ */
 void inject_sweep_signals(struct inject *inject, pid_t pid)
 {
+	enum { ROUNDS = 8 };
 	struct search search = {0};
 
-	list_tids(&search, pid);
-	for (size_t i = 0; i < search.tids.count; i++) {
-		if (search.tids.items[i] == inject->held.tid) {
-			sweep_stopped(&inject->held);
-			close_signals(inject, &inject->held);
-			continue;
+	for (int round = 0; round < ROUNDS; round++) {
+		list_tids(&search, pid);
+		for (size_t i = 0; i < search.tids.count; i++) {
+			sweep_one(inject, pid, search.tids.items[i]);
+			*vec_push(&search.useless) = search.tids.items[i];
 		}
-		for (int tries = 0;
-		     tries < TRIES && !sweep_thread(inject, pid, search.tids.items[i]); tries++)
-			pause_ms(1);
+		if (!search.tids.count)
+			break;
 	}
 	search_fini(&search);
 }

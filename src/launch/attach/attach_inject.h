@@ -4,6 +4,7 @@
 #define HELIO_LAUNCH_ATTACH_INJECT_H
 
 #include "base/status.h"
+#include "launch/arch/arch.h"
 #include "launch/attach/attach_safe_point.h"
 #include "launch/attach/attach_thread.h"
 #include "launch/attach/remote.h"
@@ -21,10 +22,11 @@ struct inject {
 	struct remote *remote;
 	struct inject_library library;
 	struct held held;
-	uint64_t stack;	     /* 0: none */
-	uint64_t code;	     /* what the functions return to; 0: none */
-	uint64_t strings_at; /* the next free byte above that stack */
-	uint64_t disbelieve; /* of the collector's table; 0: nobody believes anything */
+	uint64_t stack;		    /* 0: none */
+	uint64_t code;		    /* what the functions return to; 0: none */
+	uint64_t strings_at;	    /* the next free byte above that stack */
+	uint64_t disbelieve;	    /* of the collector's table; 0: nobody believes anything */
+	uint64_t hooks[ARCH_HOOKS]; /* where functions begin that jump to the collector; 0: none */
 };
 
 /*
@@ -46,6 +48,12 @@ uint64_t inject_map_code(struct inject *inject, uint64_t at);
 
 /* The thread goes on where it was, as if nothing had happened. */
 void inject_let_go(struct inject *inject);
+
+/*
+ * Sees to it that every thread that becomes another program from now on comes by the hooks: waits
+ * until each was outside of execve once.  False: one stays there.
+ */
+bool inject_await_execs(struct inject *inject);
 
 /*
  * Opens the collector's signals in all threads that have them blocked, where `believe`, a function

@@ -6,7 +6,8 @@
  * expect the signal and dies of it.  So the first instruction of the C library's
  * execve and execveat becomes a jump to a function of ours that stops the events
  * first, and gets its old bytes back at the end.  The same for pthread_sigmask, by which all of the
- * C library changes masks: where that is so, threads that block our signals only believe it.
+ * C library changes masks: where that is so, threads that block our signals only believe it.  And
+ * for pthread_create, so that threads which begin meanwhile have their first tick when it is due.
  */
 #include "launch/attach/attach_process.h"
 #include "launch/arch/arch.h"
@@ -126,6 +127,11 @@ static enum status take(struct visit *visit, struct diag_list *diags)
 		attach_explain(visit->pid, ESRCH, diags);
 		return STATUS_NOTFOUND;
 	}
+	if (!remote_read(&visit->remote, libc->start, &(uint8_t){0},
+			 1)) { /* it is another's memory */
+		attach_becomes_another(visit->pid, diags);
+		return STATUS_INVALID;
+	}
 	diag_add(diags, DIAG_ERROR,
 		 "Process %d has a C library that helio does not know: start it with helio collect",
 		 (int)visit->pid);
@@ -134,14 +140,19 @@ static enum status take(struct visit *visit, struct diag_list *diags)
 
 /* ---- the library ---- */
 
+static const struct remote_object *find_collector(const struct visit *visit)
+{
+	const struct remote_object *library = remote_object(&visit->remote, PARAMS_LIBRARY_NAME);
+
+	return library ? library : remote_object(&visit->remote, PARAMS_LIBRARY_NAME_TRACE);
+}
+
 /* The table of the collector in the process; false: it is not loaded. */
 static bool find_table(struct visit *visit)
 {
-	const struct remote_object *library = remote_object(&visit->remote, PARAMS_LIBRARY_NAME);
+	const struct remote_object *library = find_collector(visit);
 	struct remote_symbols symbols;
 
-	if (!library)
-		library = remote_object(&visit->remote, PARAMS_LIBRARY_NAME_TRACE);
 	if (!library || !remote_symbols_read(&visit->remote, library, &symbols))
 		return false;
 	uint64_t at = remote_symbol(&symbols, FORMAT_ATTACH_NAME);
@@ -226,11 +237,14 @@ static enum status load(struct visit *visit, const char *library, struct diag_li
 
 /* ---- exec ---- */
 
+enum { HOOK_MASKS = 2 };
+
 /* Where format_attach has what takes the place of each function of arch_hooks. */
 static const size_t hook_targets[ARCH_HOOKS] = {
 	offsetof(struct format_attach, execve),
 	offsetof(struct format_attach, execveat),
 	offsetof(struct format_attach, sigmask),
+	offsetof(struct format_attach, create),
 };
 
 static uint64_t hook_target(const struct visit *visit, int index)
@@ -241,8 +255,8 @@ static uint64_t hook_target(const struct visit *visit, int index)
 	return target;
 }
 
-/* Behind the marker for indirect branches, which some C libraries begin functions with. */
-static uint64_t hook_place(const struct visit *visit, int index)
+/* The function, behind the marker for indirect branches, which some C libraries begin them with. */
+static uint64_t hook_function(const struct visit *visit, int index)
 {
 	uint8_t code[ARCH_MARKER];
 	uint64_t at = remote_symbol(&visit->libc, arch_hooks[index].name);
@@ -251,6 +265,36 @@ static uint64_t hook_place(const struct visit *visit, int index)
 	    !memcmp(code, arch_marker, sizeof(code)))
 		at += sizeof(code);
 	return at;
+}
+
+static uint64_t hook_place(const struct visit *visit, int index)
+{
+	uint64_t at = hook_function(visit, index);
+
+	return at ? at + arch_hooks[index].skipped : 0;
+}
+
+enum { WORD = sizeof(uint64_t) };
+
+static bool is_in_one_word(uint64_t at)
+{
+	return at % WORD + ARCH_JUMP <= WORD;
+}
+
+/*
+ * The program's threads may be at this place just now: they see the old instruction or the new one
+ * where all changes in one word, which is written at once.
+ */
+static bool write_code(const struct visit *visit, uint64_t at, const uint8_t code[ARCH_JUMP])
+{
+	uint8_t word[WORD];
+
+	if (!is_in_one_word(at))
+		return remote_write(&visit->remote, at, code, ARCH_JUMP);
+	if (!remote_read(&visit->remote, at - at % WORD, word, WORD))
+		return false;
+	memcpy(word + at % WORD, code, ARCH_JUMP);
+	return remote_write(&visit->remote, at - at % WORD, word, WORD);
 }
 
 /* Whether the code at `at` is a jump of ours to `to`, at once or by way of the relay. */
@@ -313,43 +357,84 @@ static uint64_t make_relay(struct visit *visit, uint64_t from)
 	return gap;
 }
 
+/*
+ * What is told of the instruction that becomes a jump stays for who is on the way through it, and
+ * for who puts it back.
+ */
+static bool tell_rest(const struct visit *visit, uint64_t function, size_t size)
+{
+	struct format_attach_create rest;
+	uint32_t room;
+
+	rest.go_on = function + size + sizeof(room);
+	if (!remote_read(&visit->remote, function + size, &room, sizeof(room)))
+		return false;
+	rest.room = room;
+	return remote_write(&visit->remote, (uint64_t)visit->table.created, &rest, sizeof(rest));
+}
+
+/* The bytes that are replaced by the jump. */
+static bool old_code(const struct visit *visit, int index, uint8_t code[ARCH_JUMP])
+{
+	const struct arch_hook *hook = &arch_hooks[index];
+	size_t known = hook->size - hook->skipped;
+	struct format_attach_create rest;
+
+	memcpy(code, hook->code + hook->skipped, ARCH_JUMP < known ? ARCH_JUMP : known);
+	if (!hook->skipped)
+		return true;
+	if (!remote_read(&visit->remote, (uint64_t)visit->table.created, &rest, sizeof(rest)))
+		return false;
+	memcpy(code + known, &rest.room, ARCH_JUMP - known);
+	return true;
+}
+
 static const char *hook_one(struct visit *visit, int index, uint64_t *relay)
 {
+	const struct arch_hook *hook = &arch_hooks[index];
+	uint64_t function = hook_function(visit, index);
 	uint64_t at = hook_place(visit, index);
 	uint64_t to = hook_target(visit, index);
 	uint8_t code[ARCH_PATTERN_MAX], jump[ARCH_JUMP];
 
-	if (at && leads_to(visit, at, to)) /* left by an attacher that was killed, or a parent's */
+	if (at &&
+	    leads_to(visit, at, to)) { /* left by an attacher that was killed, or a parent's */
+		visit->inject.hooks[index] = hook->skipped ? 0 : at;
 		return NULL;
-	if (!at || !remote_read(&visit->remote, at, code, arch_hooks[index].size) ||
-	    memcmp(code, arch_hooks[index].code, arch_hooks[index].size))
+	}
+	if (!at || !remote_read(&visit->remote, function, code, hook->size) ||
+	    memcmp(code, hook->code, hook->size) ||
+	    (hook->skipped && (!is_in_one_word(at) || !tell_rest(visit, function, hook->size))))
 		return "that is not known to helio";
 	if (!arch_is_near(at, to)) {
 		*relay = *relay ? *relay : make_relay(visit, at);
 		to = *relay ? *relay + (uint64_t)index * ARCH_FAR_JUMP : to;
 	}
 	arch_make_jump(jump, at, to);
-	visit->hooked[index] =
-		arch_is_near(at, to) && remote_write(&visit->remote, at, jump, ARCH_JUMP);
+	visit->hooked[index] = arch_is_near(at, to) && write_code(visit, at, jump);
+	/* Where the jump is one instruction's, no thread can be within. */
+	visit->inject.hooks[index] = visit->hooked[index] && !hook->skipped ? at : 0;
 	return visit->hooked[index] ? NULL : "in whose neighbourhood no memory is free";
 }
 
-static void unhook_one(const struct visit *visit, int index)
+static void unhook_one(struct visit *visit, int index)
 {
 	uint64_t at = hook_place(visit, index);
+	uint8_t code[ARCH_JUMP];
 
-	if (at && leads_to(visit, at, hook_target(visit, index)))
-		remote_write(&visit->remote, at, arch_hooks[index].code, ARCH_JUMP);
+	visit->inject.hooks[index] = 0;
+	if (at && leads_to(visit, at, hook_target(visit, index)) && old_code(visit, index, code))
+		write_code(visit, at, code);
 }
 
-static void unhook(const struct visit *visit)
+static void unhook(struct visit *visit)
 {
 	for (int i = 0; i < ARCH_HOOKS; i++)
 		unhook_one(visit, i);
 }
 
 /* What was there before this visit may be a recording's, without which an exec is deadly. */
-static void unhook_own(const struct visit *visit)
+static void unhook_own(struct visit *visit)
 {
 	for (int i = 0; i < ARCH_HOOKS; i++)
 		if (visit->hooked[i])
@@ -363,7 +448,7 @@ static enum status hook(struct visit *visit, struct diag_list *diags)
 	for (int i = 0; i < ARCH_HOOKS; i++) {
 		const char *why = hook_one(visit, i, &relay);
 
-		visit->masks |= !why && arch_hooks[i].optional;
+		visit->masks |= !why && i == HOOK_MASKS;
 		if (!why || arch_hooks[i].optional)
 			continue;
 		unhook_own(visit);
@@ -433,11 +518,40 @@ static enum status start(struct visit *visit, char **words, struct diag_list *di
 static void open_signals(struct visit *visit)
 {
 	uint64_t believe = (uint64_t)visit->table.believe, result;
+	const struct remote_object *collector = find_collector(visit);
 
+	if (collector)
+		safe_point_note_collector(visit->calm, collector);
 	if (visit->masks)
 		inject_open_signals(&visit->inject, visit->calm, believe);
 	else if (inject_has_blocked(&visit->inject))
 		inject_call(&visit->inject, believe, 0, 0, &result);
+}
+
+/* No event is open yet: the collector's holder waits until the thread is let go. */
+static enum status take_back(struct visit *visit, struct diag_list *diags)
+{
+	const struct user_regs_struct *registers = &visit->inject.held.registers;
+	uint64_t result;
+
+	if (inject_call(&visit->inject, (uint64_t)visit->table.end, arch_pc(registers),
+			arch_sp(registers), &result) &&
+	    inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &result))
+		unhook_own(visit);
+	attach_becomes_another(visit->pid, diags);
+	return STATUS_INVALID;
+}
+
+/*
+ * A thread that was in execve before the hooks, or before the recording, would take its events into
+ * the new program.
+ */
+static enum status begin_events(struct visit *visit, struct diag_list *diags)
+{
+	if (!inject_await_execs(&visit->inject))
+		return take_back(visit, diags);
+	open_signals(visit);
+	return STATUS_OK;
 }
 
 static enum status begin(pid_t pid, const struct attach_request *request, struct diag_list *diags)
@@ -461,26 +575,32 @@ static enum status begin(pid_t pid, const struct attach_request *request, struct
 		if (status != STATUS_OK)
 			unhook_own(&visit);
 		else
-			open_signals(&visit);
+			status = begin_events(&visit, diags);
 	}
 	visit_end(&visit);
 	return status;
 }
 
+static void complain_end(pid_t pid, struct diag_list *diags)
+{
+	diag_add(diags, DIAG_ERROR,
+		 "Process %d: the recording could not be ended; it goes on with the "
+		 "collector in it",
+		 (int)pid);
+}
+
 /* As long as an event may fire, nothing is taken from the program that catches its signal. */
-static enum status stop(struct visit *visit, struct diag_list *diags)
+static enum status stop(struct visit *visit, bool *becomes)
 {
 	const struct user_regs_struct *registers = &visit->inject.held.registers;
 	uint64_t ended, released;
 
 	if (!inject_call(&visit->inject, (uint64_t)visit->table.end, arch_pc(registers),
-			 arch_sp(registers), &ended)) {
-		diag_add(diags, DIAG_ERROR,
-			 "Process %d: the recording could not be ended; it goes on with the "
-			 "collector in it",
-			 (int)visit->pid);
+			 arch_sp(registers), &ended))
 		return STATUS_IO;
-	}
+	*becomes = (int64_t)ended == -EAGAIN;
+	if (*becomes)
+		return STATUS_IO;
 	visit->inject.disbelieve = (uint64_t)visit->table.disbelieve;
 	inject_sweep_signals(&visit->inject, visit->pid);
 	inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &released);
@@ -488,7 +608,8 @@ static enum status stop(struct visit *visit, struct diag_list *diags)
 	return ended ? STATUS_NOTFOUND : STATUS_OK;
 }
 
-static enum status end(pid_t pid, struct diag_list *diags)
+/* becomes: a thread is in execve, of which nobody knows yet whether it fails. */
+static enum status try_end(pid_t pid, struct diag_list *diags, bool *becomes)
 {
 	struct visit visit;
 	enum status status = visit_begin(&visit, pid, diags);
@@ -497,9 +618,29 @@ static enum status end(pid_t pid, struct diag_list *diags)
 		status = STATUS_NOTFOUND; /* it has become another program */
 	if (status == STATUS_OK)
 		status = take(&visit, diags);
-	if (status == STATUS_OK)
-		status = stop(&visit, diags);
+	if (status == STATUS_OK) {
+		status = stop(&visit, becomes);
+		if (status == STATUS_IO && !*becomes)
+			complain_end(pid, diags);
+	}
 	visit_end(&visit);
+	return status;
+}
+
+static enum status end(pid_t pid, struct diag_list *diags)
+{
+	enum { TRIES = 200, NAP_MS = 10 };
+	const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+	bool becomes = false;
+	enum status status = try_end(pid, diags, &becomes);
+
+	for (int i = 0; becomes && i < TRIES; i++) {
+		nanosleep(&nap, NULL);
+		becomes = false;
+		status = try_end(pid, diags, &becomes);
+	}
+	if (becomes)
+		complain_end(pid, diags);
 	return status;
 }
 

@@ -24,6 +24,7 @@
 struct range {
 	uint64_t start, end;
 	bool busy;
+	bool creates; /* a thread; or code of the collector, which may be about to */
 };
 
 struct safe_point {
@@ -68,10 +69,11 @@ static void note_function(const char *name, uint64_t start, uint64_t size, void 
 {
 	struct note *note = arg;
 	bool busy = is_busy_name(name);
+	bool creates = note->libc && !strncmp(name, "pthread_create", strlen("pthread_create"));
 
 	if (busy || note->libc)
-		*vec_push(&note->calm->ranges) =
-			(struct range){.start = start, .end = start + size, .busy = busy};
+		*vec_push(&note->calm->ranges) = (struct range){
+			.start = start, .end = start + size, .busy = busy, .creates = creates};
 }
 
 /* A library whose business is memory: what it calls inside need not be exported. */
@@ -157,6 +159,7 @@ struct walk {
 	bool nameless; /* the frame before is in libc, in a function that it does not export */
 	bool busy;
 	bool handler; /* a signal handler is on the stack */
+	bool creates;
 };
 
 enum { FRAMES_MAX = 4096 };
@@ -214,6 +217,35 @@ bool safe_point_in_handler(struct safe_point *calm, pid_t tid)
 
 	dwfl_getthread_frames(calm->dwfl, tid, look_for_handler, &walk);
 	return walk.handler;
+}
+
+void safe_point_note_collector(struct safe_point *calm, const struct remote_object *object)
+{
+	*vec_push(&calm->ranges) =
+		(struct range){.start = object->start, .end = object->end, .creates = true};
+}
+
+static int look_for_creation(Dwfl_Frame *frame, void *arg)
+{
+	struct walk *walk = arg;
+	Dwarf_Addr pc;
+
+	if (!dwfl_frame_pc(frame, &pc, NULL) || walk->frames++ == FRAMES_MAX)
+		return DWARF_CB_ABORT;
+	for (size_t i = 0; i < walk->calm->ranges.count; i++) {
+		const struct range *range = &walk->calm->ranges.items[i];
+
+		walk->creates |= range->creates && pc >= range->start && pc < range->end;
+	}
+	return walk->creates ? DWARF_CB_ABORT : DWARF_CB_OK;
+}
+
+bool safe_point_creates_thread(struct safe_point *calm, pid_t tid)
+{
+	struct walk walk = {.calm = calm};
+
+	dwfl_getthread_frames(calm->dwfl, tid, look_for_creation, &walk);
+	return walk.creates;
 }
 
 bool safe_point_at(struct safe_point *calm, pid_t tid, bool in_call)

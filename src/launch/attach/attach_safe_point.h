@@ -21,4 +21,11 @@ bool safe_point_at(struct safe_point *calm, pid_t tid, bool in_call);
 /* Whether a stopped thread is in a signal handler, as far as its frames can be told. */
 bool safe_point_in_handler(struct safe_point *calm, pid_t tid);
 
+/*
+ * Whether a stopped thread is about to create another one, which gets the mask that it has now:
+ * in pthread_create, or in the collector, once that is known.
+ */
+bool safe_point_creates_thread(struct safe_point *calm, pid_t tid);
+void safe_point_note_collector(struct safe_point *calm, const struct remote_object *object);
+
 #endif

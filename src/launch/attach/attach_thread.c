@@ -114,12 +114,13 @@ bool held_is_begun_again(long call)
 	}
 }
 
-/* All signals; but the one of files that are cut may be open (wrap/signal_bus.c). */
+/* All signals; but those of faults may be open (wrap/signal.c). */
 bool held_is_collectors(const struct held *held)
 {
 	const uint64_t never = FORMAT_SIGNAL_BIT(SIGKILL) | FORMAT_SIGNAL_BIT(SIGSTOP);
+	const uint64_t faults = FORMAT_SIGNAL_BIT(SIGBUS) | FORMAT_SIGNAL_BIT(SIGSEGV);
 
-	return (held->mask | FORMAT_SIGNAL_BIT(SIGBUS)) == ~never;
+	return (held->mask | faults) == ~never;
 }
 
 bool held_in_call(const struct held *held)

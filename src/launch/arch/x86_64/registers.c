@@ -81,3 +81,22 @@ void arch_set_return(struct user_regs_struct *registers, uint64_t frame, uint64_
 	registers->rsp = frame + sizeof(uint64_t);
 	registers->orig_rax = (uint64_t)-1;
 }
+
+/* Of a system call that is to begin again; it is no errno that a program sees. */
+enum { RESTARTNOINTR = 513 };
+
+void arch_enter_hook(struct user_regs_struct *registers, uint64_t place,
+		     const struct arch_hook *hook)
+{
+	uint64_t end = place + hook->size;
+
+	if (registers->rip == end && arch_call(registers) >= 0 &&
+	    arch_result(registers) == -RESTARTNOINTR)
+		arch_begin_again(registers);
+	if (registers->rip <= place || registers->rip >= end)
+		return;
+	registers->rip = place;
+	/* The system call has its fourth argument there, and the instruction overwrites the other.
+	 */
+	registers->rcx = registers->r10;
+}

@@ -11,7 +11,7 @@ enum {
 	ARCH_MARKER = 4,
 	ARCH_JUMP = 5,
 	ARCH_FAR_JUMP = 14,
-	ARCH_PATTERN_MAX = 10,
+	ARCH_PATTERN_MAX = 13,
 };
 
 #endif
