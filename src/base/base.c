@@ -175,7 +175,7 @@ enum { INDEXED_FROM = 8 };
 /* Whether the text is new: then it will be the one of that number. */
 static bool index_text(struct diag_list *list, const char *text, uint32_t about, size_t number)
 {
-	uint64_t key = hash_bytes(text, strlen(text));
+	uint64_t key = hash_text(text, strlen(text));
 
 	for (;; key++) {
 		uint32_t id = hash_map_put(&list->by_text, key, (uint32_t)number);

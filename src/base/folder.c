@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -305,20 +306,138 @@ static bool empty_directory(int fd)
 	return ok;
 }
 
+#define HALF_ENDING ".part"
+
+char *folder_half_name(const char *name)
+{
+	return xasprintf("%s.%d" HALF_ENDING, name, (int)getpid());
+}
+
+/* The length of NAME in NAME.PID.part; 0: it is no such name. */
+static size_t half_stem(const char *name)
+{
+	size_t length = strlen(name), end, digits;
+
+	if (!path_ends_with(name, HALF_ENDING))
+		return 0;
+	end = digits = length - strlen(HALF_ENDING);
+	while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+		digits--;
+	return digits > 1 && digits < end && name[digits - 1] == '.' ? digits - 1 : 0;
+}
+
+bool folder_is_half_name(const char *name)
+{
+	return half_stem(name) > 0;
+}
+
+/* The file, locked by us: its writer is gone.  -1: EWOULDBLOCK where it is not. */
+static int lock_left(int folder, const char *half)
+{
+	struct stat info;
+	int fd = -1;
+
+	if (fstatat(folder, half, &info, AT_SYMLINK_NOFOLLOW))
+		return -1;
+	if (S_ISREG(info.st_mode)) /* to write: NFS locks nothing else for one alone */
+		fd = openat(folder, half,
+			    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	else
+		errno = EINVAL;
+	/* who has renamed it meanwhile has closed it, too */
+	if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) || !folder_is(fd, folder, half))) {
+		folder_close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+bool folder_is_left(int folder, const char *half)
+{
+	int fd = lock_left(folder, half);
+	bool left = fd >= 0 || errno != EWOULDBLOCK;
+
+	folder_close(fd);
+	return left;
+}
+
+static bool remove_left(int folder, const char *half)
+{
+	int fd = lock_left(folder, half);
+	bool removed = fd >= 0 && !unlinkat(folder, half, 0);
+
+	folder_close(fd);
+	return removed;
+}
+
+static void remove_left_entries(int folder, const char *name, unsigned depth)
+{
+	DIR *directory = folder_list(folder, "");
+	size_t length = name ? strlen(name) : 0;
+
+	for (struct dirent *entry; directory && (entry = readdir(directory));) {
+		size_t stem = half_stem(entry->d_name);
+		bool is_wanted =
+			stem && (!name || (stem == length && !memcmp(entry->d_name, name, length)));
+		int below = -1;
+
+		if (is_wanted)
+			remove_left(folder, entry->d_name);
+		else if (depth && !path_is_dots(entry->d_name))
+			below = openat(folder, entry->d_name, DIRECTORY_FLAGS);
+		if (below >= 0) {
+			remove_left_entries(below, name, depth - 1);
+			close(below);
+		}
+	}
+	if (directory)
+		closedir(directory);
+}
+
+void folder_remove_left(int folder, const char *name)
+{
+	remove_left_entries(folder, name, 0);
+}
+
+void folder_remove_left_below(int folder)
+{
+	remove_left_entries(folder, NULL, DEPTH_LIMIT);
+}
+
+/* Locks a new file; false: who removes what was left has taken it for that, or is about to. */
+static bool lock_half(int fd)
+{
+	struct stat info;
+
+	/* where nothing can be locked nothing is taken for left either */
+	return !(flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) &&
+	       !(!fstat(fd, &info) && !info.st_nlink);
+}
+
 int folder_open_half(int folder, const char *half, mode_t mode)
 {
-	enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL };
-	int fd = folder_open_file(folder, half, FLAGS, mode);
+	enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL, TRIES = 100 };
 
-	/* Who had this number before was killed while it wrote. */
-	if (fd < 0 && errno == EEXIST && !unlinkat(folder, half, 0))
-		fd = folder_open_file(folder, half, FLAGS, mode);
-	return fd;
+	for (int i = 0; i < TRIES; i++) {
+		int fd = folder_open_file(folder, half, FLAGS, mode);
+
+		if (fd >= 0 && lock_half(fd))
+			return fd;
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+		/* Where nothing can be locked, who had this number before is gone all the same. */
+		if (fd < 0 && !remove_left(folder, half) && errno != ENOENT &&
+		    (errno == EWOULDBLOCK || unlinkat(folder, half, 0)))
+			break;
+		folder_close(fd);
+	}
+	errno = EEXIST;
+	return -1;
 }
 
 bool folder_write_whole(int folder, const char *name, const char *text, size_t length)
 {
-	char *half = xasprintf("%s.%d.part", name, (int)getpid());
+	char *half = folder_half_name(name);
 	int fd = folder_open_half(folder, half, 0644);
 
 	if (fd >= 0)
@@ -364,92 +483,6 @@ static bool is_same(int folder, int other, const char *path, int flags)
 bool folder_is_at(int folder, const char *path)
 {
 	return is_same(folder, AT_FDCWD, path, 0);
-}
-
-/* What is left of a path that is walked. */
-struct walk {
-	int fd;	    /* where it stands: a directory, or at the end anything */
-	char *rest; /* of the path */
-	int links;  /* that it has gone through */
-};
-
-static void step(struct walk *walk, int fd)
-{
-	folder_close(walk->fd);
-	walk->fd = fd;
-}
-
-/* This user, or root, whom a user namespace may know by another number: the root directory's. */
-static bool is_trusted(uid_t user)
-{
-	struct stat top;
-
-	return user == geteuid() || !user ||
-	       (!fstatat(AT_FDCWD, "/", &top, 0) && user == top.st_uid);
-}
-
-/* Goes on with what the link says, if its owner may say so; the descriptor is closed. */
-static bool follow(struct walk *walk, int link, const struct stat *info)
-{
-	enum { LINKS_LIMIT = 40 };
-	char target[PATH_MAX];
-	ssize_t length = -1;
-
-	if (!is_trusted(info->st_uid))
-		errno = EPERM;
-	else if (++walk->links > LINKS_LIMIT)
-		errno = ELOOP;
-	else
-		length = readlinkat(link, "", target, sizeof(target));
-	folder_close(link);
-	if (length <= 0)
-		return false;
-	char *rest = xasprintf("%.*s/%s", (int)length, target, walk->rest);
-
-	free(walk->rest);
-	walk->rest = rest;
-	if (*target == '/')
-		step(walk, open("/", O_PATH | O_CLOEXEC));
-	return walk->fd >= 0;
-}
-
-/* Goes through the next component; false: there is none, or errno. */
-static bool walk_on(struct walk *walk)
-{
-	char name[NAME_MAX + 1];
-	size_t length = strcspn(walk->rest, "/");
-	struct stat info;
-
-	errno = length > NAME_MAX ? ENAMETOOLONG : 0;
-	if (!*walk->rest || errno)
-		return false;
-	/* a slash that has nothing before it: the directory itself */
-	snprintf(name, sizeof(name), "%.*s", length ? (int)length : 1, length ? walk->rest : ".");
-	length += strspn(walk->rest + length, "/");
-	memmove(walk->rest, walk->rest + length, strlen(walk->rest + length) + 1);
-
-	int next = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-
-	if (next < 0)
-		return false;
-	if (!fstat(next, &info) && S_ISLNK(info.st_mode))
-		return follow(walk, next, &info);
-	step(walk, next);
-	return true;
-}
-
-bool folder_is_named_by(int folder, const char *path)
-{
-	struct walk walk = {.fd = open(*path == '/' ? "/" : ".", O_PATH | O_CLOEXEC),
-			    .rest = xstrdup(path)};
-
-	while (walk.fd >= 0 && walk_on(&walk))
-		continue;
-	bool ok = walk.fd >= 0 && !errno && is_same(folder, walk.fd, "", AT_EMPTY_PATH);
-
-	folder_close(walk.fd);
-	free(walk.rest);
-	return ok;
 }
 
 bool folder_is(int folder, int parent, const char *name)

@@ -15,6 +15,7 @@
 
 #include <dirent.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -30,8 +31,22 @@ int folder_open_below(int folder, const char *path);
  * EFBIG: nearly all of it is a hole.
  */
 int folder_open_file(int folder, const char *path, int flags, mode_t mode);
-/* A file in a folder that is to be renamed when it is whole: one that was left there goes first. */
+/*
+ * A file in a folder that is to be renamed when it is whole, under a name of folder_half_name.  It
+ * is locked (flock) as long as it is open, which tells it from what a killed writer has left: that
+ * is replaced.  EEXIST: somebody writes it.
+ */
 int folder_open_half(int folder, const char *half, mode_t mode);
+/* NAME.PID.part, the caller's to free. */
+char *folder_half_name(const char *name);
+/* Whether it is such a name, of any process. */
+bool folder_is_half_name(const char *name);
+/* Whether nobody writes it, as far as can be told: who did was killed. */
+bool folder_is_left(int folder, const char *half);
+/* Removes what killed writers have left in a folder; name: of that file alone, or NULL. */
+void folder_remove_left(int folder, const char *name);
+/* … and in all directories below it. */
+void folder_remove_left_below(int folder);
 /* Writes a file, which is there as a whole or stays as it was; false: errno. */
 bool folder_write_whole(int folder, const char *name, const char *text, size_t length);
 /* The directory that `path` lies in; *name is the last component, a part of `path`. */
@@ -62,6 +77,17 @@ bool folder_is_at(int folder, const char *path);
  * root's (EPERM): another user's could lead to anything, at any moment.  ESTALE: it names another.
  */
 bool folder_is_named_by(int folder, const char *path);
+
+/*
+ * The directory of a path, made with those above it where it is not there (mode 0: it is not made),
+ * through no link that folder_is_named_by would refuse.
+ */
+int folder_make_named(const char *path, mode_t mode);
+/*
+ * A file that the user has named for output, emptied, or made, through no such link either; NULL:
+ * errno.  What it is the user knows: it may be a device or a pipe.
+ */
+FILE *folder_write_named(const char *path, bool append);
 
 /*
  * Where this process is root and the folder or file another user's, files are from now on opened

@@ -1,10 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+
+struct hash_secret hash_secret;
+
+/* The finaliser of splitmix64. */
+static uint64_t mix(uint64_t key)
+{
+	key ^= key >> 30;
+	key *= 0xbf58476d1ce4e5b9u;
+	key ^= key >> 27;
+	key *= 0x94d049bb133111ebu;
+	return key ^ key >> 31;
+}
+
+/* The kernel gives each process 16 random bytes. */
+__attribute__((constructor)) static void draw_secret(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+	uint64_t seeds[2] = {0}, *words[] = {&hash_secret.mask,	      &hash_secret.factors[0],
+					     &hash_secret.factors[1], &hash_secret.factors[2],
+					     &hash_secret.text[0],    &hash_secret.text[1]};
+
+	if (random)
+		memcpy(seeds, random, sizeof(seeds));
+	for (size_t i = 0; i < COUNT(words); i++)
+		*words[i] = mix(seeds[0] + mix(seeds[1] + i * 0x9e3779b97f4a7c15u));
+	for (size_t i = 0; i < COUNT(hash_secret.factors); i++)
+		hash_secret.factors[i] |= 1;
+}
+
+static uint64_t turn(uint64_t word, int bits)
+{
+	return word << bits | word >> (64 - bits);
+}
+
+static void sip_round(uint64_t v[4])
+{
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = turn(v[1], 13) ^ v[0];
+	v[3] = turn(v[3], 16) ^ v[2];
+	v[0] = turn(v[0], 32);
+	v[2] += v[1];
+	v[0] += v[3];
+	v[1] = turn(v[1], 17) ^ v[2];
+	v[3] = turn(v[3], 21) ^ v[0];
+	v[2] = turn(v[2], 32);
+}
+
+static void sip_add(uint64_t v[4], uint64_t word)
+{
+	v[3] ^= word;
+	sip_round(v);
+	v[0] ^= word;
+}
+
+uint64_t hash_text(const void *data, size_t size)
+{
+	const uint64_t *key = hash_secret.text;
+	uint64_t v[4] = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
+			 key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
+	const char *bytes = data;
+	uint64_t word, last = (uint64_t)size << 56;
+
+	for (; size >= sizeof(word); size -= sizeof(word), bytes += sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		sip_add(v, word);
+	}
+	word = 0;
+	memcpy(&word, bytes, size);
+	sip_add(v, last | word);
+	v[2] ^= 0xff;
+	for (int i = 0; i < 3; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
 
 struct hash_slot {
 	uint64_t key;
@@ -18,7 +95,7 @@ uint64_t hash_bytes(const void *data, size_t size)
 
 	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ byte[i]) * 0x100000001b3u;
-	return hash_u64(hash);
+	return mix(hash);
 }
 
 static struct hash_slot *find_slot(const struct hash_map *map, uint64_t key)
@@ -137,7 +214,7 @@ void pair_set_fini(struct pair_set *set)
 /* Two strings with one hash: step to the next key, as in open addressing. */
 uint32_t string_table_find(const struct string_table *table, const char *text)
 {
-	uint64_t key = hash_bytes(text, strlen(text));
+	uint64_t key = hash_text(text, strlen(text));
 
 	for (;; key++) {
 		uint32_t id = hash_map_get(&table->by_hash, key);
@@ -149,7 +226,7 @@ uint32_t string_table_find(const struct string_table *table, const char *text)
 
 uint32_t string_table_add(struct string_table *table, const char *text)
 {
-	uint64_t key = hash_bytes(text, strlen(text));
+	uint64_t key = hash_text(text, strlen(text));
 	uint32_t fresh = (uint32_t)table->count;
 
 	for (;; key++) {

@@ -3,6 +3,10 @@
  * Hash map from a 64-bit key, or from a string, to a 32-bit id: the two
  * look-ups that tables of ids need.  Open addressing; nothing is removed
  * by itself.
+ *
+ * What is hashed comes from files that others have made.  Numbers that are drawn anew in each
+ * process keep them from choosing keys that all find one place, where each would cost as much as
+ * all before it.  So no hash of these lasts longer than the process, but for hash_bytes.
  */
 #ifndef HELIO_BASE_HASH_H
 #define HELIO_BASE_HASH_H
@@ -19,17 +23,30 @@ struct hash_map {
 	size_t count;
 };
 
-/* Mixes all bits of a key (the finaliser of splitmix64). */
+/* Drawn at the start; the factors are odd. */
+extern struct hash_secret {
+	uint64_t mask, factors[3], text[2];
+} hash_secret;
+
+/* Mixes all bits of a key; different keys stay different. */
 static inline uint64_t hash_u64(uint64_t key)
 {
-	key ^= key >> 30;
-	key *= 0xbf58476d1ce4e5b9u;
-	key ^= key >> 27;
-	key *= 0x94d049bb133111ebu;
-	return key ^ key >> 31;
+	key = (key ^ hash_secret.mask) * hash_secret.factors[0];
+	key = (key ^ key >> 32) * hash_secret.factors[1];
+	key = (key ^ key >> 29) * hash_secret.factors[2];
+	return key ^ key >> 32;
 }
 
-/* FNV-1a with a final mix. */
+/* Of two: neither can undo what the other one does. */
+static inline uint64_t hash_pair(uint64_t first, uint64_t second)
+{
+	return hash_u64(hash_u64(first) ^ second);
+}
+
+/* Of bytes (SipHash-1-3). */
+uint64_t hash_text(const void *data, size_t size);
+
+/* The same in each process, for names of files and colours: FNV-1a with a final mix. */
 uint64_t hash_bytes(const void *data, size_t size);
 
 /* The value of the key, or HASH_NONE. */

@@ -11,6 +11,7 @@
 #include "manage/ending.h"
 #include "manage/manage.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ static void archive(const struct launch_call *call)
 	bool known = call->archive_newer ? manage_archive_mode(call->archive, &request)
 					 : manage_archive_collect_mode(call->archive, &request);
 
+	signal(SIGXFSZ, SIG_IGN); /* what a limit keeps from being copied is told */
 	if (known && request.objects != MANAGE_OBJECTS_NONE) {
 		if (words)
 			manage_archive_options(more_options, words, &request);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "experiment/dyntext.h"
 #include "experiment/experiment.h"
+#include "experiment/kept.h"
 #include "format/archive.h"
 #include "format/sums.h"
 
@@ -363,6 +364,7 @@ void experiment_check(const struct experiment *experiment, struct diag_list *war
 {
 	warnings->about = experiment->processes.items[0].number;
 	check_kept(experiment, warnings);
+	experiment_check_kept(experiment, warnings);
 	warnings->about = 0; /* what it said itself stands in its log, for all to see */
 	check_said(experiment, warnings);
 	for (size_t i = 0; i < experiment->processes.count; i++) {

@@ -416,13 +416,11 @@ static void inherit_facts(struct experiment *experiment)
 {
 	struct experiment_log *log = &experiment->processes.items[0].log, founder, own = *log;
 	struct diag_list unheard = {0};
-	int around = folder_open(arena_printf(&experiment->arena, "%s/..", experiment->path), 0);
-	struct read_context context = {around, "", experiment->name, &unheard, NULL};
+	struct read_context context = {experiment->family, "", experiment->name, &unheard, NULL};
 
-	if (around < 0)
+	if (experiment->family < 0)
 		return;
 	experiment_log_read(&founder, &experiment->arena, &context);
-	close(around);
 	if (founder.present && founder.mono_ns == own.mono_ns) {
 		for (size_t i = 0; i < founder.settings.count; i++) /* behind its own */
 			*vec_push(&log->settings) = founder.settings.items[i];

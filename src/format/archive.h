@@ -18,6 +18,10 @@
 
 #define FORMAT_ARCHIVE_SOURCES	"sources" /* in archives/: sources under their absolute paths */
 #define FORMAT_FILE_ARCHIVE_LOG "archive.log"
+/* Its lines: Copying 'FROM' to 'TO', and FROM cannot be copied to TO: REASON. */
+#define FORMAT_ARCHIVE_COPYING	  "Copying '"
+#define FORMAT_ARCHIVE_TO	  "' to '"
+#define FORMAT_ARCHIVE_NOT_COPIED " cannot be copied to "
 
 /*
  * A load object's: NAME.BUILDID, or NAME.MTIME-SIZE (s and bytes, decimal)

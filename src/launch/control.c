@@ -30,6 +30,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 static const char program_name[] = "helio ctl";
@@ -52,6 +53,7 @@ struct control {
 	const char *only; /* the member asked for, NULL: all */
 	struct family family;
 	uint64_t now_ns; /* since the founder's start */
+	char *host;	 /* where it was recorded, if that is another machine; else NULL */
 	unsigned running, done, idle;
 	struct diag_list diags;
 };
@@ -121,28 +123,43 @@ static const struct action actions[] = {
 
 /* ---- one process ---- */
 
-/* The page of the profile with the recording clock in it; NULL: there is none. */
+static void refuse_profile(struct control *control, bool writes)
+{
+	if (errno != EACCES && errno != EPERM && errno != EROFS)
+		diag_add_once(&control->diags, DIAG_ERROR, "%s cannot be controlled: %s",
+			      control->founder, strerror(errno));
+	else
+		diag_add_once(&control->diags, DIAG_ERROR,
+			      "%s cannot be %s (%s): only who records it and root can control it",
+			      control->founder, writes ? "written" : "read", strerror(errno));
+}
+
+/* The page of the profile with the recording clock in it; NULL: there is none, as is said. */
 static void *map_clock(struct control *control, const struct member *member)
 {
 	struct format_file_header header;
 	void *page = MAP_FAILED;
-	int fd = family_open_file(&control->family, member, FORMAT_FILE_PROFILE, O_RDWR);
+	bool writes = control->action->did;
+	int fd = family_open_file(&control->family, member, FORMAT_FILE_PROFILE,
+				  writes ? O_RDWR : O_RDONLY);
 
 	if (fd < 0) {
-		diag_add_once(&control->diags, DIAG_ERROR,
-			      errno == EACCES || errno == EPERM || errno == EROFS
-				      ? "%s cannot be written (%s): only who records it and root "
-					"can control it"
-				      : "%s cannot be controlled: %s",
-			      control->founder, strerror(errno));
+		refuse_profile(control, writes);
 		return NULL;
 	}
 	/* A packed file, whose header is shorter, belongs to a process that has ended. */
 	file_map_guard(); /* its owner may cut it meanwhile */
 	if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
 	    header.header_size == FORMAT_BLOCK_ALIGN)
-		page = mmap(NULL, FORMAT_BLOCK_ALIGN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		page = mmap(NULL, FORMAT_BLOCK_ALIGN, PROT_READ | (writes ? PROT_WRITE : 0),
+			    MAP_SHARED, fd, 0);
 	close(fd);
+	if (page == MAP_FAILED)
+		diag_add_once(
+			&control->diags, DIAG_ERROR,
+			"%s cannot be controlled: its profile was cut or replaced while it is "
+			"recorded",
+			control->founder);
 	return page == MAP_FAILED ? NULL : page;
 }
 
@@ -218,6 +235,41 @@ static void take_apart(struct control *control, const char *path)
 	folder_close(folder);
 }
 
+/* Process ids of another machine mean others here, or none. */
+static void read_host(struct control *control, const char *text)
+{
+	static const char attribute[] = " hostname=\"";
+	const char *system = strstr(text, "\n<system ");
+	const char *name = system ? strstr(system, attribute) : NULL;
+	struct utsname own;
+
+	if (!name || uname(&own))
+		return;
+	name += strlen(attribute);
+	size_t length = strcspn(name, "\"\n");
+
+	if (length != strlen(own.nodename) || memcmp(name, own.nodename, length) != 0)
+		control->host = xstrndup(name, length);
+}
+
+static void refuse_experiment(struct control *control, bool has_log, int error)
+{
+	const char *name = control->founder;
+
+	if (error == EACCES || error == EPERM)
+		diag_add(&control->diags, DIAG_ERROR,
+			 "%s cannot be read (%s): only who records it and root can control it",
+			 name, strerror(error));
+	else if (error == ENOENT && *name && name[strspn(name, "0123456789")] == '\0')
+		diag_add(&control->diags, DIAG_ERROR,
+			 "%s is not an experiment: %s; a recording is named by its experiment, not "
+			 "by a process: `helio ls' shows those that are here",
+			 name, strerror(error));
+	else
+		diag_add(&control->diags, DIAG_ERROR, "%s is not an experiment: %s", name,
+			 has_log ? "its log has no beginning" : strerror(error));
+}
+
 static bool open_experiment(struct control *control)
 {
 	uint64_t mono_ns;
@@ -241,14 +293,40 @@ static bool open_experiment(struct control *control)
 	if (head && xml_read_number(head, "mono_ns", &mono_ns))
 		control->family.mono_ns = mono_ns;
 	else
-		diag_add(&control->diags, DIAG_ERROR, "%s is not an experiment: %s",
-			 control->founder, text ? "its log has no beginning" : strerror(errno));
+		refuse_experiment(control, text, text ? 0 : errno);
+	if (head)
+		read_host(control, text);
 	free(text);
 	if (!head)
 		return false;
 	control->now_ns = run_now_ns() - control->family.mono_ns;
 	family_scan(&control->family);
 	return true;
+}
+
+static bool has_member(const struct control *control)
+{
+	for (size_t i = 0; i < control->family.members.count; i++)
+		if (!strcmp(control->only, control->family.members.items[i].name))
+			return true;
+	return false;
+}
+
+static void say_why_not(struct control *control)
+{
+	if (control->host)
+		diag_add(&control->diags, DIAG_ERROR, "%s was recorded on %s: control it there",
+			 control->founder, control->host);
+	else if (control->only && !has_member(control))
+		diag_add(
+			&control->diags, DIAG_ERROR,
+			"%s has no process %s; `helio ctl status %s' shows those that are recorded",
+			control->founder, control->only, control->founder);
+	else
+		diag_add(&control->diags, DIAG_ERROR,
+			 "%s%s%s is not being recorded any more: its process%s ended or closed it",
+			 control->founder, control->only ? "/" : "",
+			 control->only ? control->only : "", control->only ? " has" : "es have");
 }
 
 static void act(struct control *control)
@@ -268,10 +346,7 @@ static void act(struct control *control)
 	if (control->running && founder->ended && !control->only && control->action->event)
 		act_on_founder(control);
 	if (!control->running)
-		diag_add(&control->diags, DIAG_ERROR,
-			 "%s%s%s is not being recorded any more: its process%s ended or closed it",
-			 control->founder, control->only ? "/" : "",
-			 control->only ? control->only : "", control->only ? " has" : "es have");
+		say_why_not(control);
 }
 
 static void report(const struct control *control)
@@ -373,6 +448,7 @@ static int control(char **operands)
 	if (control.family.members.count)
 		family_close(&control.family);
 	free(control.founder);
+	free(control.host);
 	return status;
 }
 

@@ -220,12 +220,26 @@ void archive_be_in_store(const struct archiver *archiver)
 		archive_be_in_experiment(archiver);
 }
 
+/* What a killed writer of that file has left in a common archive, where others' files may be. */
+static void remove_left(int store, const char *path)
+{
+	const char *name;
+	int parent = folder_open_parent(store, path, &name);
+
+	if (parent >= 0) {
+		folder_remove_left(parent, name);
+		close(parent);
+	}
+}
+
 static bool copy(const struct archiver *archiver, const char *from, const char *name)
 {
 	archive_be_reader(archiver);
 	int in = folder_open_named(from, NULL);
 
 	archive_be_in_store(archiver);
+	if (archiver->request->directory)
+		remove_left(archiver->store, name);
 	return in >= 0 && tree_copy_file(in, archiver->store, name);
 }
 
@@ -270,12 +284,50 @@ static bool name_copy(struct archiver *archiver, const struct map_file *map,
 	return false;
 }
 
-bool archive_copy(struct archiver *archiver, const char *from, const char *name)
+/* For messages. */
+static char *path_of_copy(const struct archiver *archiver, const char *name)
 {
-	char *to = xasprintf(
+	return xasprintf(
 		"%s/%s",
 		archiver->store_path ? archiver->store_path : archiver->experiment->archives, name);
+}
 
+void archive_note_failure(struct archiver *archiver, const char *from, const char *name)
+{
+	const char *reason = strerror(errno);
+	char *to = path_of_copy(archiver, name);
+
+	diag_add(archiver->diags, DIAG_WARNING, "%s" FORMAT_ARCHIVE_NOT_COPIED "%s: %s", from, to,
+		 reason);
+	if (!archiver->failures++)
+		archiver->failure =
+			xasprintf("%s" FORMAT_ARCHIVE_NOT_COPIED "%s: %s", from, to, reason);
+	free(to);
+}
+
+/* Who wants to hear of nothing else hears of this: the experiment lacks what it was to have. */
+static void tell_failures(struct archiver *archiver)
+{
+	if (archiver->failures > 1)
+		diag_add(archiver->diags, DIAG_ERROR,
+			 "%zu files could not be kept in archives, see %s of %s; the first: %s",
+			 archiver->failures, FORMAT_FILE_ARCHIVE_LOG, archiver->experiment->name,
+			 archiver->failure);
+	else if (archiver->failures)
+		diag_add(archiver->diags, DIAG_ERROR, "A file could not be kept in archives: %s",
+			 archiver->failure);
+}
+
+/* Whether the log is to tell that there is a copy: it has made it, or told that it could not. */
+static bool is_news(const struct archiver *archiver, const char *from, bool there)
+{
+	uint32_t number = string_table_find(&archiver->before.paths, from);
+
+	return !there || (number != HASH_NONE && archiver->before.reasons.items[number]);
+}
+
+bool archive_copy(struct archiver *archiver, const char *from, const char *name)
+{
 	archive_be_in_store(archiver);
 	bool there = exists(archiver->store, name) && !archiver->request->rewrite;
 	bool ok = there || copy(archiver, from, name);
@@ -284,16 +336,19 @@ bool archive_copy(struct archiver *archiver, const char *from, const char *name)
 	if (ok && archiver->request->directory)
 		ok = link_to_common(archiver, name);
 	if (!ok)
-		diag_add(archiver->diags, DIAG_WARNING, "%s cannot be copied to %s: %s", from, to,
-			 strerror(errno));
-	if (ok)
+		archive_note_failure(archiver, from, name);
+	else
 		string_table_add(&archiver->kept, name);
-	if (ok && !there) {
-		strbuf_printf(&archiver->log, "Copying '%s' to '%s'\n", from, to);
-		string_table_add(&archiver->copied, name);
+	if (ok && is_news(archiver, from, there)) {
+		char *to = path_of_copy(archiver, name);
+
+		strbuf_printf(&archiver->log, FORMAT_ARCHIVE_COPYING "%s" FORMAT_ARCHIVE_TO "%s'\n",
+			      from, to);
+		free(to);
 	}
+	if (ok && !there)
+		string_table_add(&archiver->copied, name);
 	archive_be_reader(archiver);
-	free(to);
 	return ok;
 }
 
@@ -392,6 +447,10 @@ static bool open_archives(struct archiver *archiver)
 		archive_be_in_experiment(archiver);
 	if (archiver->folder >= 0 && folder_make_directories(archiver->folder, FORMAT_DIR_ARCHIVES))
 		archiver->archives = folder_open_below(archiver->folder, FORMAT_DIR_ARCHIVES);
+	if (archiver->archives >= 0) {
+		folder_remove_left(archiver->folder, NULL);
+		folder_remove_left_below(archiver->archives);
+	}
 	if (archiver->archives < 0)
 		diag_add(archiver->diags, DIAG_ERROR, "%s: %s%s", archiver->experiment->archives,
 			 strerror(errno),
@@ -457,6 +516,8 @@ static void archiver_fini(struct archiver *archiver)
 	string_table_fini(&archiver->sources);
 	string_table_fini(&archiver->copied);
 	string_table_fini(&archiver->kept);
+	not_kept_fini(&archiver->before);
+	free(archiver->failure);
 	strbuf_fini(&archiver->log);
 	for (size_t i = 0; i < COUNT(folders); i++)
 		if (folders[i] >= 0)
@@ -530,6 +591,7 @@ static void run(struct archiver *archiver)
 	uid_t *owners = xcalloc(count, sizeof(*owners));
 
 	begin_log(archiver);
+	not_kept_read(archiver->folder, &archiver->before);
 	for (size_t i = 0; i < count; i++) {
 		int owned = open_owned(archiver, &archiver->experiment->processes.items[i]);
 
@@ -542,6 +604,7 @@ static void run(struct archiver *archiver)
 	free(owners);
 	write_log(archiver);
 	archive_write_sums(archiver);
+	tell_failures(archiver);
 }
 
 /* The caller hears of what he wants to hear of. */

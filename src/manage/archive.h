@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "experiment/kept.h"
 #include "manage/manage.h"
 #include "manage/objects.h"
 
@@ -24,6 +25,9 @@ struct archiver {
 	struct string_table sources; /* absolute paths */
 	struct string_table copied;  /* names in the store, of the copies that this run made */
 	struct string_table kept;    /* … and of all that are there now, these included */
+	struct not_kept before;	     /* what earlier runs could not copy, by their paths */
+	char *failure;		     /* the first file that could not be copied, and why, or NULL */
+	size_t failures;
 };
 
 /*
@@ -36,6 +40,8 @@ void archive_be_in_store(const struct archiver *archiver);
 
 /* Copies a file into the store under that name, unless it is there; false: it could not be. */
 bool archive_copy(struct archiver *archiver, const char *from, const char *name);
+/* Notes that it could not be, for the reason in errno. */
+void archive_note_failure(struct archiver *archiver, const char *from, const char *name);
 
 /* Notes the sizes and checksums of the copies that there are, beside archives/. */
 void archive_write_sums(struct archiver *archiver);

@@ -6,6 +6,7 @@
 #include "manage/manage.h"
 #include "manage/report.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,6 +144,7 @@ int manage_archive_main(int argc, char **argv)
 	char **operands;
 	int status;
 
+	signal(SIGXFSZ, SIG_IGN); /* what a limit keeps from being copied is told */
 	strbuf_puts(&command, program);
 	for (int i = 1; i < argc; i++)
 		strbuf_printf(&command, " %s", argv[i]);

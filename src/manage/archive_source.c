@@ -69,8 +69,7 @@ static void copy_source(struct archiver *archiver, const char *path)
 	if (name)
 		archive_copy(archiver, path, name);
 	else
-		diag_add(archiver->diags, DIAG_WARNING, "%s cannot be archived: %s", path,
-			 strerror(errno));
+		archive_note_failure(archiver, path, FORMAT_ARCHIVE_SOURCES);
 	free(name);
 }
 

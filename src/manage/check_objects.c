@@ -87,6 +87,15 @@ static void check_copy(struct check *check, const struct string_table *names, co
 	free(path);
 }
 
+static void check_half(struct check *check, int archives, const char *name)
+{
+	if (folder_is_left(archives, name))
+		diag_add(&check->warnings, DIAG_WARNING,
+			 "archives/%s is part of a copy, left by a helio that was killed; `helio "
+			 "archive' takes it away",
+			 name);
+}
+
 void check_archives(struct check *check)
 {
 	struct string_table names = {0};
@@ -96,21 +105,24 @@ void check_archives(struct check *check)
 	/* names that gprofng gave do not tell which files these are */
 	if (!check->experiment->processes.items[0].log.is_gprofng)
 		archives = folder_open_below(check->experiment->family, FORMAT_DIR_ARCHIVES);
-	if (archives >= 0) {
+	if (archives >= 0)
 		count = scandirat(archives, ".", &entries, NULL, versionsort);
-		close(archives);
+	if (count < 0) { /* nothing was archived */
+		folder_close(archives);
+		return;
 	}
-	if (count < 0)
-		return; /* nothing was archived */
 	expected_names(check, &names);
 	for (int i = 0; i < count; i++) {
 		const char *name = entries[i]->d_name;
 
-		if (name[0] != '.' && strcmp(name, FORMAT_ARCHIVE_SOURCES) != 0)
+		if (folder_is_half_name(name))
+			check_half(check, archives, name);
+		else if (name[0] != '.' && strcmp(name, FORMAT_ARCHIVE_SOURCES) != 0)
 			check_copy(check, &names, name);
 		free(entries[i]);
 	}
 	free(entries);
+	close(archives);
 	string_table_fini(&names);
 }
 

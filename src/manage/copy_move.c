@@ -17,6 +17,7 @@
 #include "manage/tree.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,6 +281,7 @@ static int transfer_main(struct transfer *transfer, char **argv)
 
 	if (count < 2)
 		return report_usage_error(transfer->program, "name an experiment and a target");
+	signal(SIGXFSZ, SIG_IGN); /* a limit ends it as a full disk does */
 	bool ok = run(transfer, operands, count);
 
 	report_diags(transfer->program, &transfer->diags);

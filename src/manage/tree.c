@@ -117,9 +117,11 @@ static bool copy_open_file(int in, int out)
 /* Closes both; the copy is called `name` when it is whole. */
 static bool copy_file(int in, int folder, const char *name)
 {
-	char *half = xasprintf("%s.%d.part", name, (int)getpid());
+	char *half = folder_half_name(name);
 	int out = in < 0 ? -1 : folder_open_half(folder, half, 0600);
-	bool ok = out >= 0 && copy_open_file(in, out);
+	/* the lock lasts until the copy has its name; that all was written only closing it tells */
+	int lock = out < 0 ? -1 : fcntl(out, F_DUPFD_CLOEXEC, 0);
+	bool ok = lock >= 0 && copy_open_file(in, out);
 
 	if (out >= 0 && close(out))
 		ok = false;
@@ -130,6 +132,7 @@ static bool copy_file(int in, int folder, const char *name)
 		unlinkat(folder, half, 0);
 		errno = error;
 	}
+	folder_close(lock);
 	folder_close(in);
 	free_quietly(half);
 	return ok;

@@ -5,6 +5,7 @@
  */
 #include "present/output.h"
 
+#include "base/folder.h"
 #include "base/terminal.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ static bool close_file(struct output *output)
 /* A file that what is printed can go to; NULL: errno says why. */
 static FILE *open_file(const char *name, bool append)
 {
-	FILE *below = fopen(name, append ? "ae" : "we");
+	FILE *below = folder_write_named(name, append);
 	FILE *file = below ? terminal_open(below) : NULL;
 
 	if (below && !file) {

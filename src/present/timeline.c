@@ -47,7 +47,7 @@ static void put_lane(FILE *file, const struct timeline *timeline, size_t lane)
 	terminal_printf(file, "%s:", timeline->lanes[lane].name);
 	for (int i = 0; i < TIMELINE_KINDS; i++)
 		if (timeline->lanes[lane].events[i])
-			terminal_printf(file, " %s %" PRIu64, timeline_kinds[i],
+			terminal_printf(file, " %s %" PRIu32, timeline_kinds[i],
 					timeline->lanes[lane].events[i]);
 	fputs("\n  |", file);
 	for (size_t i = 0; i < timeline->cell_count; i++) {

@@ -13,6 +13,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- what other subcommands answer ---- */
 
@@ -258,6 +260,32 @@ static bool is_open(struct server *server, uint32_t session, const char *path)
 	return found;
 }
 
+/*
+ * With the rights of who owns it, and through no link of another user's: that one could have put
+ * anything in its place since it was opened.
+ */
+static bool write_notes(const char *path, const char *text)
+{
+	int folder = folder_open(path, 0);
+	struct stat info;
+	bool ok = folder >= 0 && folder_is_named_by(folder, path);
+
+	if (ok && (!folder_stat(folder, FORMAT_FILE_LOG, &info) || !S_ISREG(info.st_mode))) {
+		errno = ESTALE;
+		ok = false;
+	}
+	if (ok) {
+		folder_be_owner(folder);
+		ok = folder_write_whole(folder, FORMAT_FILE_NOTES, text, strlen(text));
+		int error = errno;
+
+		folder_be_oneself();
+		errno = error;
+	}
+	folder_close(folder);
+	return ok;
+}
+
 void serve_notes(struct server *server, const struct request *request, json_t *body,
 		 struct reply *reply)
 {
@@ -274,14 +302,12 @@ void serve_notes(struct server *server, const struct request *request, json_t *b
 		reply_error(reply, HTTP_NOT_FOUND, "%s is not open in session %u", path, session);
 		return;
 	}
-	int folder = folder_open(path, 0);
-
-	if (folder >= 0 && folder_write_whole(folder, FORMAT_FILE_NOTES, text, strlen(text)))
+	if (write_notes(path, text))
 		reply_nothing(reply);
 	else
 		reply_error(reply, HTTP_UNPROCESSABLE, "The notes of %s cannot be written: %s",
-			    path, strerror(errno));
-	folder_close(folder);
+			    path,
+			    errno == ESTALE ? "something else has its name now" : strerror(errno));
 }
 
 /* ---- settings ---- */
@@ -363,11 +389,20 @@ static bool is_replaced(json_t *settings, const char *line, size_t length)
 	return false;
 }
 
-/* The lines of the file that stay. */
+/* Whether start-up files in a directory, or such a file, are read: nobody else has a say in it. */
+static bool is_own(int fd)
+{
+	struct stat info;
+
+	return !fstat(fd, &info) && (!info.st_uid || info.st_uid == geteuid()) &&
+	       (!(info.st_mode & S_IWOTH) || (S_ISDIR(info.st_mode) && info.st_mode & S_ISVTX));
+}
+
+/* The lines of the file that stay: what others wrote would become ours. */
 static void keep_others(int folder, json_t *settings, struct strbuf *out)
 {
 	int fd = folder_open_file(folder, startup_file, O_RDONLY, 0);
-	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	FILE *file = fd >= 0 && is_own(fd) ? fdopen(fd, "r") : NULL;
 	char *line = NULL;
 	size_t capacity = 0;
 	ssize_t length;
@@ -390,23 +425,27 @@ void serve_save(struct server *server, const struct request *request, json_t *bo
 {
 	json_t *settings = json_object_get(body, "settings");
 	struct strbuf text = {0};
-	int folder = folder_open(server->directory, 0);
+	int folder = server->folder;
 
-	if (!json_is_array(settings)) {
+	if (folder < 0 || !is_own(folder)) {
+		reply_error(reply, HTTP_UNPROCESSABLE,
+			    "%s is read from directories only that nobody else can change, and %s "
+			    "is none: start helio view in one of your own to save settings",
+			    startup_file, server->directory);
+	} else if (!json_is_array(settings)) {
 		reply_error(reply, HTTP_BAD_REQUEST, "save takes \"settings\", as print does");
 	} else {
 		keep_others(folder, settings, &text);
 		if (!put_settings(settings, &text, reply))
 			;
-		else if (folder >= 0 && folder_write_whole(folder, startup_file,
-							   text.text ? text.text : "", text.length))
+		else if (folder_write_whole(folder, startup_file, text.text ? text.text : "",
+					    text.length))
 			reply_nothing(reply);
 		else
 			reply_error(reply, HTTP_UNPROCESSABLE, "%s cannot be written: %s",
 				    startup_file, strerror(errno));
 	}
 	strbuf_fini(&text);
-	folder_close(folder);
 }
 
 /* ---- the server itself ---- */

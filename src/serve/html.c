@@ -7,6 +7,7 @@
 #include "serve/html.h"
 
 #include "base/array.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/terminal.h"
 #include "serve/page_files.h"
@@ -291,7 +292,7 @@ static char *collect_all(struct server *server)
 
 static bool write_file(const char *path, const struct strbuf *page)
 {
-	FILE *file = fopen(path, "we");
+	FILE *file = folder_write_named(path, false);
 	bool ok = file && fwrite(page->text, 1, page->length, file) == page->length;
 
 	return (!file || !fclose(file)) && ok;

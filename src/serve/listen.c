@@ -5,8 +5,13 @@
  */
 #include "serve/listen.h"
 
+#include "base/folder.h"
+#include "base/memory.h"
+
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -91,52 +96,119 @@ enum status listen_loopback(unsigned port, struct listeners *listeners, struct d
 	return STATUS_IO;
 }
 
-/* Whether a socket is there that nobody listens on any more: it is removed. */
-static bool remove_stale(const struct sockaddr_un *address)
+/* ---- a socket with a name ---- */
+
+/* Its directory, which stays the same whatever its path leads to later; -1: diags says why. */
+static int open_directory(const char *path, const char *name, struct diag_list *diags)
 {
+	char *before = name > path ? xstrndup(path, (size_t)(name - path)) : xstrdup(".");
+	int folder = folder_make_named(before, 0);
+	struct stat info;
+
+	if (folder < 0) {
+		diag_add(diags, DIAG_ERROR, "Cannot listen on %s: %s", path,
+			 errno == EPERM ? "a link of another user's is in the path"
+					: strerror(errno));
+	} else if (fstat(folder, &info) || (info.st_uid && info.st_uid != geteuid()) ||
+		   (info.st_mode & S_IWOTH && !(info.st_mode & S_ISVTX))) {
+		diag_add(diags, DIAG_ERROR,
+			 "Cannot listen on %s: others could put a socket of theirs in its place; "
+			 "name one in a directory of your own",
+			 path);
+		folder_close(folder);
+		folder = -1;
+	}
+	free(before);
+	return folder;
+}
+
+/* The same file by a path that nobody can change. */
+static struct sockaddr_un address_of(int folder, const char *name)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder, name);
+	return address;
+}
+
+/* Whether a socket is there that nobody listens on any more: it is removed. */
+static bool remove_stale(int folder, const char *name)
+{
+	struct sockaddr_un address = address_of(folder, name);
 	struct stat info;
 	int fd;
 	bool refused;
 
-	if (lstat(address->sun_path, &info) || !S_ISSOCK(info.st_mode))
+	if (!folder_stat(folder, name, &info) || !S_ISSOCK(info.st_mode))
 		return false;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	refused = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
+	refused = fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) &&
 		  errno == ECONNREFUSED;
 	if (fd >= 0)
 		close(fd);
-	return refused && !unlink(address->sun_path);
+	return refused && !unlinkat(folder, name, 0);
 }
 
-enum status listen_unix(const char *path, struct listeners *listeners, struct diag_list *diags)
+/* -1: errno says why. */
+static int listen_in(int folder, const char *name)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	mode_t mask;
-	int fd;
+	struct sockaddr_un address = address_of(folder, name);
+	mode_t mask = umask(0177); /* from the first moment on nobody else's */
+	int fd = listen_at((struct sockaddr *)&address, sizeof(address));
 
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		diag_add(diags, DIAG_ERROR, "The path of a socket has at most %zu bytes: %s",
-			 sizeof(address.sun_path) - 1, path);
-		return STATUS_INVALID;
-	}
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	mask = umask(0177); /* from the first moment on nobody else's */
-	fd = listen_at((struct sockaddr *)&address, sizeof(address));
-	if (fd < 0 && errno == EADDRINUSE && remove_stale(&address))
+	if (fd < 0 && errno == EADDRINUSE && remove_stale(folder, name))
 		fd = listen_at((struct sockaddr *)&address, sizeof(address));
 	int error = errno;
 
 	umask(mask);
+	errno = error;
+	return fd;
+}
+
+enum status listen_unix(const char *path, struct listeners *listeners, struct diag_list *diags)
+{
+	/* what connects has to be able to name it, too; and a name fits behind /proc/self/fd/N/ */
+	enum { LONGEST = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1, LONGEST_NAME = 80 };
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct stat info = {0};
+
+	if (strlen(path) > LONGEST || strlen(name) > LONGEST_NAME) {
+		diag_add(diags, DIAG_ERROR,
+			 "The path of a socket has at most %d bytes, %d of them behind the last "
+			 "slash: %s",
+			 LONGEST, LONGEST_NAME, path);
+		return STATUS_INVALID;
+	}
+	int folder = open_directory(path, name, diags);
+	int fd = folder < 0 ? -1 : listen_in(folder, name);
+
+	if (folder < 0)
+		return STATUS_IO;
 	if (fd < 0) {
-		diag_add(diags, DIAG_ERROR, "Cannot listen on %s: %s", path, strerror(error));
+		diag_add(diags, DIAG_ERROR, "Cannot listen on %s: %s", path, strerror(errno));
+		folder_close(folder);
 		return STATUS_IO;
 	}
-	*listeners = (struct listeners){.fds = {fd}, .count = 1, .path = path};
+	folder_stat(folder, name, &info);
+	*listeners = (struct listeners){.fds = {fd},
+					.count = 1,
+					.path = path,
+					.folder = folder,
+					.device = info.st_dev,
+					.inode = info.st_ino};
 	return STATUS_OK;
 }
 
 void listen_end(struct listeners *listeners)
 {
-	if (listeners->path)
-		unlink(listeners->path);
+	const char *path = listeners->path, *slash = path ? strrchr(path, '/') : NULL;
+	const char *name = slash ? slash + 1 : path;
+	struct stat info;
+
+	if (!path)
+		return;
+	if (folder_stat(listeners->folder, name, &info) && info.st_dev == listeners->device &&
+	    info.st_ino == listeners->inode)
+		unlinkat(listeners->folder, name, 0);
+	folder_close(listeners->folder);
 }

@@ -5,6 +5,8 @@
 
 #include "base/status.h"
 
+#include <sys/types.h>
+
 enum { LISTENERS_MOST = 2 };
 
 struct listeners {
@@ -12,14 +14,20 @@ struct listeners {
 	unsigned count;
 	unsigned port;	  /* 0: a socket */
 	const char *path; /* of that, the caller's; or NULL */
+	int folder;	  /* … its directory (base/folder.h) */
+	dev_t device;	  /* … what was made there */
+	ino_t inode;
 };
 
 /* On 127.0.0.1 and, where there is one, ::1; port 0: any that is free. STATUS_IO: diags says why.
  */
 enum status listen_loopback(unsigned port, struct listeners *listeners, struct diag_list *diags);
-/* On a socket of that path, for this user alone; one that nobody listens on any more goes. */
+/*
+ * On a socket of that path, for this user alone; one that nobody listens on any more goes.  A
+ * directory that others could change, or reach by a link of theirs, is refused.
+ */
 enum status listen_unix(const char *path, struct listeners *listeners, struct diag_list *diags);
-/* Removes the path; the descriptors are whose who serve. */
+/* Removes the socket; the descriptors are whose who serve. */
 void listen_end(struct listeners *listeners);
 
 #endif

@@ -2,6 +2,7 @@
 /* The life of a server: it listens, opens the experiments, tells where it is, waits for its end. */
 #include "serve/serve.h"
 
+#include "base/folder.h"
 #include "base/terminal.h"
 #include "serve/browser.h"
 #include "serve/http.h"
@@ -37,6 +38,7 @@ bool server_init(struct server *server, const struct serve_config *config)
 	server->directory = realpath(".", NULL);
 	if (!server->directory)
 		server->directory = xstrdup(".");
+	server->folder = folder_open(".", 0);
 	server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return tokens_make(&server->tokens) && server->wake >= 0;
 }
@@ -80,6 +82,7 @@ void server_fini(struct server *server)
 	pthread_mutex_destroy(&server->lock);
 	pthread_cond_destroy(&server->opened);
 	free(server->directory);
+	folder_close(server->folder);
 	if (server->wake >= 0)
 		close(server->wake);
 }
@@ -144,6 +147,14 @@ static bool is_logged_in(struct server *server)
 	return used;
 }
 
+static void trim_recordings(struct server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	for (size_t i = 0; i < server->recordings.count; i++)
+		recording_trim(&server->recordings.items[i]);
+	pthread_mutex_unlock(&server->lock);
+}
+
 static void wait_for_end(struct server *server, struct http *const *https, unsigned count,
 			 int signals, char **page)
 {
@@ -155,6 +166,7 @@ static void wait_for_end(struct server *server, struct http *const *https, unsig
 			server->ending = true;
 		for (unsigned i = 0; i < count; i++)
 			http_tend(https[i]);
+		trim_recordings(server);
 		if (*page && is_logged_in(server)) {
 			browser_forget(*page);
 			*page = NULL;

@@ -94,6 +94,18 @@ void recording_look(struct recording *recording)
 	recording->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+void recording_trim(const struct recording *recording)
+{
+	enum { PAGE = 1 << 16 };
+	off_t size = lseek(recording->output, 0, SEEK_END);
+	off_t end = (size - 2 * RECORDING_OUTPUT_MOST) / PAGE * PAGE;
+
+	/* the begin has the name of the experiment */
+	if (end > PAGE)
+		fallocate(recording->output, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, PAGE,
+			  end - PAGE);
+}
+
 void recording_output(const struct recording *recording, struct strbuf *out)
 {
 	off_t size = lseek(recording->output, 0, SEEK_END);

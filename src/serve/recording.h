@@ -25,6 +25,8 @@ struct recording {
 bool recording_start(struct recording *recording, char **argv);
 /* Looks whether it has ended. */
 void recording_look(struct recording *recording);
+/* Gives back the memory of what nobody will be told of: a program may print for ever. */
+void recording_trim(const struct recording *recording);
 /* The last of what was printed. */
 void recording_output(const struct recording *recording, struct strbuf *out);
 /* The experiment that it says it makes, the caller's to free; NULL: none so far. */

@@ -50,6 +50,7 @@ struct server {
 	struct tokens tokens;
 	unsigned port;	       /* 0: a socket, which has any */
 	char *directory;       /* of the start */
+	int folder;	       /* … the same, open (base/folder.h) */
 	pthread_mutex_t lock;  /* of all that follows */
 	pthread_cond_t opened; /* a session has been opened, or has failed */
 	VEC(struct shown *) sessions;

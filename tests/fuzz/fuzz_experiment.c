@@ -4,6 +4,7 @@
  * last input for them left them, so that files that do not fit together are read as well.
  */
 #include "experiment/experiment.h"
+#include "format/archive.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -69,6 +70,9 @@ static const struct {
 	{"iotrace", log_text},
 	{"hwcounters", log_text},
 	{FORMAT_FILE_MOUNTS, log_text},
+	{"mpitrace", log_text},
+	{"omptrace", log_text},
+	{FORMAT_FILE_ARCHIVE_LOG, log_text},
 };
 enum { FILES = sizeof(files) / sizeof(*files) };
 static char directory[] = "/tmp/helio-fuzz-XXXXXX";

@@ -29,6 +29,8 @@ def profiles():
                              .control(0x82, 6).control(0x83, 9).event(12, 3, 'wait', 4).end(13)).block()
     yield 'huge_numbers', head + block(b'\x80' + MOST * 3 + b'\x00' + MOST * 3 + b'\x81' + MOST, 1, 1)
     yield 'long_numbers', head + block(b'\x80' + LONG * 3 + b'\x84' + LONG + b'\x0f' + LONG * 3, 1, 1)
+    yield 'contexts', head + block(b'\x80\x01\x0c\x00' + b''.join(b'\x87' + varint(runtime) + varint(len(fields)) + b''.join(map(varint, fields)) + b'\x40\x01\x00'
+                                                               for runtime, fields in ((1, (1, 2, 3)), (2, (1, 2, 3, 4)), (9, (1,)), (1, ()), (2, (2 ** 64 - 1,) * 4), (1, (1,) * 5))), 1, 1)
     yield 'unknown_records', head + block(b'\x85\xff\x0a\x0b\x7f', 1, 1, base=2 ** 64 - 1)
     yield 'in_a_number', head + block(b'\x80\x01\x0c\x80', 1, 0)
     yield 'block_of_nothing', head + struct.pack('<IIIIQIHHI', 0x4b4c4248, 0, 2 ** 32 - 1, 0, 0, 0, 1, 0, 0) + bytes(4)
@@ -85,6 +87,12 @@ def traces():
         yield f'{name}_records', head + some
         yield f'{name}_huge_numbers', head + most
         yield f'{name}_text_beyond_the_end', head + trace((0x85, (1, 9))) + b'abc'
+    for number, name in enumerate(('mpitrace', 'omptrace'), 18):
+        head = bytes([number]) + file_header(name)
+        yield f'{name}_records', head + some
+        yield f'{name}_huge_numbers', head + most
+    yield 'archive_log', bytes([20]) + (b"# now: helio\nCopying '/a' to 'x/a'\n/b cannot be copied to x/b: No space left on device\n/c cannot be copied to x: \n"
+                                        b"Copying '/b' to 'x/b'\nCopying ' to '\n cannot be copied to : \n\0/d cannot be copied to y: z")
     yield 'heap_blocks', bytes([13]) + file_header('heaptrace') + b''.join(
         trace((0x40 | kind, (1, 2, 4096, 2 ** 64 - 4096, 4096, 1)), (0x60 | kind, (1, 4096, 16, 4096, 1))) for kind in range(8))
     yield 'mounts', bytes([17]) + b'22 27 0:21 / /proc rw - proc proc rw\n1 2 3\n- - -\n24 27 0:6 / /a\\040b\\ rw shared:1 - \\777 x rw\n\xff\n22'

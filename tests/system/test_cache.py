@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sums that are kept between runs: the same output, and never of files that have changed."""
 import os
+import pathlib
 import shutil
 
 import test_code
@@ -85,6 +86,27 @@ def what_others_can_write(t):
         kept.functions()
         if place == sums:
             kept.rename_main()
+
+
+@test
+def links_of_others_on_the_way(t):
+    """Nothing is made or removed where a link of another user's leads to, wherever it is in the path; one's own is followed."""
+    t.need_root()
+    kept = Kept(t)
+    expected = kept.print('-functions', kept.experiment, cache='off')
+    place = t.directory / 'place'
+    for parts, link in (('cache/heliometer', 'cache'), ('cache/heliometer', 'cache/heliometer'), ('a/b/heliometer', 'a'), ('a/b/heliometer', 'a/b')):
+        for owner in 65534, 0:
+            shutil.rmtree(place, ignore_errors=True)
+            (place / 'own').mkdir(parents=True)
+            (place / 'own/0123456789abcdef.sums').write_text('kept')
+            (place / link).parent.mkdir(parents=True, exist_ok=True)
+            (place / link).symlink_to(place / 'own')
+            os.chown(place / link, owner, owner, follow_symlinks=False)
+            before = sorted(place.rglob('*'))
+            kept.cache = place / pathlib.Path(parts).parent
+            t.equal(kept.functions(), expected, f'{link} of {owner}')
+            t.equal(sorted(place.rglob('*')) == before, owner != 0, f'{link} of {owner}: nothing made')
 
 
 @test

@@ -407,6 +407,28 @@ def ctl_errors(t):
 
 
 @test
+def ctl_says_why_not(t):
+    """What is no experiment, no process of it, another machine's, or was cut while it is recorded: each with what helps."""
+    error = ctl(t, 'pause', str(os.getpid()), status=1).err
+    t.check('not by a process' in error and 'helio ls' in error, f'a process id: {error}')
+    process = start(t, 'meet:a')
+    meet(t, 'a')
+    error = ctl(t, 'pause', 'run.er/_f7.er', status=1).err
+    t.check("run.er has no process _f7.er; `helio ctl status run.er' shows" in error, f'no such process: {error}')
+    for action in 'pause', 'status':
+        (t.directory / 'run.er/profile').rename(t.directory / 'profile')
+        (t.directory / 'run.er/profile').write_text('')
+        error = ctl(t, action, 'run.er', status=1).err
+        t.check('cannot be controlled: its profile was cut or replaced' in error, f'{action} of what was cut: {error}')
+        (t.directory / 'profile').rename(t.directory / 'run.er/profile')
+    go(t, 'a')
+    finish(t, process)
+    log = t.directory / 'run.er/log.xml'
+    log.write_text(re.sub('hostname="[^"]*"', 'hostname="elsewhere.example"', log.read_text()))
+    t.check('was recorded on elsewhere.example: control it there' in ctl(t, 'pause', 'run.er', status=1).err, 'another machine')
+
+
+@test
 def ctl_of_somebody_else(t):
     t.need_root()
     process = start(t, 'meet:a')
@@ -416,6 +438,16 @@ def ctl_of_somebody_else(t):
                             group=NOBODY)
     t.equal(result.returncode, 1, 'status')
     t.check('cannot be written (Permission denied)' in result.stderr, result.stderr)
+
+    def status():
+        return subprocess.run([t.helio, 'ctl', 'status', t.directory / 'run.er'], capture_output=True, text=True, user=NOBODY, group=NOBODY)
+    t.check(status().returncode == 0 and 'recording' in status().stdout, f'status, which only reads: {status().stderr}')
+    for path in t.directory / 'run.er/log.xml', t.directory / 'run.er':
+        mode = path.stat().st_mode
+        path.chmod(0o700)
+        result = status()
+        t.check(result.returncode == 1 and 'run.er cannot be read (Permission denied): only who records it and root' in result.stderr, f'{path.name}: {result.stderr}')
+        path.chmod(mode)
     go(t, 'a')
     finish(t, process)
     t.equal(kinds(t.read(t.directory / 'run.er')[''], 'pause'), [], 'pauses')

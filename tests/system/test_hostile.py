@@ -308,6 +308,76 @@ def recordings(t):
             t.within(spent[1] <= 2 * GROWTH * (spent[0] + least), f'{kind}, {words}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of them')
 
 
+def meet(number, bits):
+    """A number whose bits, mixed as by the finaliser of splitmix64, are those of `number` with so many zeros behind: without a secret all have one place."""
+    mask = (1 << 64) - 1
+
+    def undo(value, shift):
+        result = value
+        for _ in range(64 // shift + 1):
+            result = value ^ result >> shift
+        return result
+
+    mixed = number << bits & mask
+    mixed = undo(mixed, 31) * pow(0x94d049bb133111eb, -1, 1 << 64) & mask
+    mixed = undo(mixed, 27) * pow(0xbf58476d1ce4e5b9, -1, 1 << 64) & mask
+    return undo(mixed, 30)
+
+
+def signed(number):
+    return number - (1 << 64) if number >> 63 else number
+
+
+def addresses(count):
+    """Call stacks of one call each, at addresses that meet."""
+    nodes, before = [], 0
+    for i in range(1, count + 1):
+        address = meet(i, 24)
+        nodes.append(golden.varint(i) + b'\0' + golden.zigzag(signed((address - before) % 2**64)))
+        before = address
+    return stacks_of(b''.join(nodes), count)
+
+
+def contexts(count):
+    """What runtimes say of events: two numbers of one, the second of which undoes what the first does to the hash of both."""
+    mask = (1 << 64) - 1
+
+    def mixed(key):
+        key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9 & mask
+        key = (key ^ key >> 27) * 0x94d049bb133111eb & mask
+        return key ^ key >> 31
+
+    data, sums = golden.Events().thread(1, 12, 0), 0
+    for place in range(4):  # of the first runtime, which says nothing
+        sums = (mixed(sums) + place) & mask
+    for i in range(count):
+        second = (mixed(sums ^ i) + 4) & mask
+        data.data += b'\x87\1\2' + golden.varint(i) + golden.varint(second) + b'\x40\1\0'
+    return {'profile': golden.file_header('profile', 96) + data.end(count).block()}
+
+
+def thread_numbers(count):
+    one = (b'\x80' + golden.varint(meet(i, 24)) + golden.varint(i + 12) + b'\0\x50\1\x81\1' for i in range(1, count + 1))
+    return {'profile': golden.file_header('profile', 96) + golden.block(b''.join(one), 1, 0)}
+
+
+@test(alone=True)
+def numbers_that_meet(t):
+    """Addresses, contexts and threads that are made to share places in tables, as their hashes are known: each costs as much as any other."""
+    path, empty = t.directory / 'hostile.er', t.directory / 'empty.er'
+    golden.founder(empty)
+    least = spend(t, 'print', '-functions', empty)[0]
+    for make in addresses, contexts, thread_numbers:
+        spent = []
+        for count in 20000, GROWTH * 20000:
+            shutil.rmtree(path, ignore_errors=True)
+            golden.founder(path)
+            for name, data in make(count).items():
+                golden.write(path, name, data)
+            spent.append(spend(t, 'print', '-limit', '20', '-functions', path)[0])
+        t.within(spent[1] <= 2 * GROWTH * (spent[0] + least), f'{make.__name__}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of them')
+
+
 def in_one_another(path, count):
     """Each call stack goes through all that were before it, two bytes a node; and an event for each."""
     shutil.rmtree(path, ignore_errors=True)

@@ -4,6 +4,7 @@ What is done with experiments as a whole. The programs are built here, so that
 their function names are known, and can be moved away or rebuilt.
 """
 import calendar
+import fcntl
 import filecmp
 import json
 import os
@@ -240,6 +241,59 @@ def archive_at_the_end_of_a_run(t):
 
 
 @test
+def a_killed_archive_leaves_nothing_for_long(t):
+    """What killed writers have left goes at the next archive: of an experiment all, of a common archive only what it is about to write; what is being written stays."""
+    experiment = t.collect(t.target('flat'), '0.1s', options=('-A', 'off')).experiment
+    archives = experiment / 'archives'
+    large = t.directory / 'large'
+    large.write_bytes(pathlib.Path(t.target('flat')).read_bytes() + b'x' * (100 << 20))
+    maps = experiment / 'map.xml'
+    maps.write_text(maps.read_text().replace(f'name="{t.target("flat")}"', f'name="{large}"'))
+
+    def halves(where):
+        return sorted(path.name for path in where.rglob('*.part'))
+
+    def kill_one():
+        for _ in range(200):
+            process = subprocess.Popen([t.helio, 'archive', '-F', experiment], stderr=subprocess.DEVNULL)
+            while process.poll() is None and not halves(archives):
+                pass
+            process.kill()
+            process.wait()
+            if halves(archives):
+                return True
+        return False
+
+    t.check(kill_one(), 'no archive could be killed while it copied')
+    left = halves(archives)
+    result = t.run(t.helio, 'check', experiment)
+    t.check(f'archives/{left[0]} is part of a copy, left by a helio that was killed' in result.out, f'check: {result.out}')
+    helio(t, 'archive', experiment)
+    t.equal(halves(experiment), [], 'left')
+
+    common = t.directory / 'common'
+    (archives / 'sources' / 'a').mkdir(parents=True, exist_ok=True)
+    common.mkdir()
+    busy, others = archives / 'libc.so.6.12.99999.part', [archives / 'notes.part', archives / 'a.12x.part', archives / '12.part']
+    for path in busy, experiment / 'sums.99999.part', archives / 'sources' / 'a' / 'b.c.99999.part', common / 'film.99999.part', *others:
+        path.write_text('half')
+    (archives / 'link.7.part').symlink_to(busy)
+    with busy.open() as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        result = t.run(t.helio, 'check', experiment)
+        t.check(busy.name not in result.out, f'check of what is being written: {result.out}')
+        helio(t, 'archive', experiment)
+        t.equal(halves(experiment), sorted([busy.name, 'link.7.part', *(path.name for path in others)]), 'what is written, and what is none')
+    shutil.rmtree(experiment / 'archives')
+    name = next(path.name for path in t.collect(t.target('flat'), '0.1s').experiment.glob('archives/flat.*'))
+    (common / f'{name}.99999.part').write_text('half')
+    maps.write_text(maps.read_text().replace(f'name="{large}"', f'name="{t.target("flat")}"'))
+    helio(t, 'archive', '-d', common, experiment)
+    t.check((common / name).exists(), 'common archive')
+    t.equal(halves(common), ['film.99999.part'], 'in a common archive')
+
+
+@test
 def archive_by_environment(t):
     """SP_ARCHIVE_ARGS: options for what a run keeps by itself, but for -A off; what is wrong there is said."""
     place = build_program(t)
@@ -314,7 +368,7 @@ def a_full_disk(t):
     experiment = t.collect(build_program(t) / 'prog', options=('-A', 'off')).experiment
 
     def limited(*words):
-        return t.run('bash', '-c', 'trap "" XFSZ; ulimit -f 4; "$@"', 'bash', t.helio, *words)
+        return t.run('bash', '-c', 'ulimit -f 4; "$@"', 'bash', t.helio, *words)
 
     (experiment / 'notes').write_text('long ' * 4000)
     before = sorted(p.name for p in t.directory.iterdir())
@@ -325,6 +379,40 @@ def a_full_disk(t):
     result = limited('archive', experiment)
     t.check('prog cannot be copied to' in result.err and 'File too large' in result.err, result.err)
     t.equal([p.name.split('.')[0] for p in (experiment / 'archives').iterdir()], ['[vdso]'], 'archives')
+
+
+@test
+def what_could_not_be_kept_is_said(t):
+    """Where a limit, as a full disk would, keeps the program from being copied: by the last message, and by all that read the experiment, until it is kept."""
+    place = build_program(t)
+    program = place / 'prog'
+    with program.open('ab') as file:
+        file.write(b'x' * 600_000)
+
+    def said(where, text):
+        t.check(re.search(f'{re.escape(str(program))}.*(cannot be copied to|could not be kept in archives).*File too large', text), f'{where}: {text}')
+
+    for options in [], ['-q']:
+        experiment = t.directory / f'kept{len(options)}.er'
+        result = t.run('bash', '-c', f'ulimit -f 500; exec "$@"', 'bash', t.helio, 'collect', *options, '-o', experiment, program)
+        t.equal(result.status, 0, f'collect {options}: {result.err}')
+        said(f'collect {options}', result.err)
+    for words in ['print', '-header'], ['print', '-functions'], ['print', '-report'], ['check']:
+        result = t.run(t.helio, *words, experiment)
+        said(words, result.out + result.err)
+        t.equal(result.status, 1 if words == ['check'] else 0, f'{words}: status')
+    result = t.run('bash', '-c', 'ulimit -f 500; exec "$@"', 'bash', t.helio, 'archive', '-q', experiment)
+    t.equal(result.status, 1, 'archive: status')
+    said('archive', result.err)
+    common = t.directory / 'common'
+    helio(t, 'archive', '-d', common, t.directory / 'kept0.er')
+    helio(t, 'archive', '-d', common, experiment)
+    for path in experiment, t.directory / 'kept0.er':
+        for words in ['print', '-header'], ['check']:
+            result = t.run(t.helio, *words, path)
+            t.check('kept in archives' not in result.out + result.err, f'{words} when it is there: {result.out}')
+    (experiment / 'archive.log').write_text('')
+    t.check('archive.log is empty' in t.run(t.helio, 'check', experiment).out, 'a log that could not be written')
 
 
 @test

@@ -522,6 +522,33 @@ static void test_what_is_open_is_read_where_descriptors_are_few(void **state)
 	free(path);
 }
 
+/* What has the founder's name now is not what the descendant was opened in. */
+static void test_a_family_that_is_exchanged(void **state)
+{
+	struct diag_list errors = {0}, warnings = {0};
+	struct experiment *experiment;
+	struct totals truth;
+	char *child, *path = write_family(&child, &truth), aside[PATH_MAX];
+	int folder = open(child, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(folder >= 0);
+	snprintf(aside, sizeof(aside), "%s/../aside.er", path);
+	assert_int_equal(rename(path, aside), 0);
+	assert_int_equal(mkdir(path, 0755), 0);
+	write_log(path, "<system hostname=\"stranger\" os=\"None 1\" arch=\"none\" "
+			"pagesize=\"1\" pages=\"1\" cpus=\"1\" clock_mhz=\"1\"/>\n");
+	assert_int_equal(experiment_open_logs_in(folder, child, &experiment, &errors, &warnings),
+			 STATUS_OK);
+	assert_string_equal(experiment->processes.items[0].log.hostname, "h");
+	assert_string_equal(experiment->processes.items[0].log.arch, "x86_64");
+	experiment_free(experiment);
+	close(folder);
+	remove_experiment(path);
+	free(child);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -535,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_one_descendant_by_itself),
 		cmocka_unit_test(test_order_of_descendants),
 		cmocka_unit_test(test_impossible_times),
+		cmocka_unit_test(test_a_family_that_is_exchanged),
 		cmocka_unit_test(test_what_is_open_is_read_where_descriptors_are_few),
 	};
 

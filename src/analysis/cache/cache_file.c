@@ -54,32 +54,26 @@ bool cache_keeps_all(void)
 	return word && !strcmp(word, "all");
 }
 
-/* The path that the environment names, made; NULL: it names none. */
-static char *make_directory(void)
+/* The path that the environment names; NULL: it names none. */
+static char *name_directory(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char *path;
 
 	if (cache && *cache == '/')
-		path = xasprintf("%s/heliometer", cache);
-	else if (home && *home == '/')
-		path = xasprintf("%s/.cache/heliometer", home);
-	else
-		return NULL;
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
-	}
-	mkdir(path, 0700);
-	return path;
+		return xasprintf("%s/heliometer", cache);
+	if (home && *home == '/')
+		return xasprintf("%s/.cache/heliometer", home);
+	return NULL;
 }
 
-/* What another user can change is no cache: its sums would be shown for ours. */
+/*
+ * What another user can change is no cache: its sums would be shown for ours.  Nor is what a link
+ * of another user's leads to, though it is ours: files would be made and removed there.
+ */
 int cache_open_folder(void)
 {
-	char *path = cache_is_on() ? make_directory() : NULL;
-	int folder = path ? folder_open(path, 0) : -1;
+	char *path = cache_is_on() ? name_directory() : NULL;
+	int folder = path ? folder_make_named(path, 0700) : -1;
 	struct stat status;
 
 	free(path);
@@ -328,9 +322,9 @@ bool cache_write(const char *name, const struct strbuf *body, uint64_t *checksum
 {
 	struct cache_header header = {.size = body->length,
 				      .checksum = checksum_add(0, body->text, body->length)};
-	char *fresh = xasprintf("%s.%ld", name, (long)getpid());
+	char *fresh = folder_half_name(name);
 	int folder = cache_open_folder();
-	int fd = folder_open_file(folder, fresh, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	int fd = folder_open_half(folder, fresh, 0600);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	bool ok = file;
 

@@ -13,8 +13,8 @@
 
 uint64_t code_hash(const struct code_pc *pc, uint64_t address)
 {
-	return hash_u64(address ^ (uint64_t)pc->object << 47 ^ (uint64_t)pc->function << 32 ^
-			(uint64_t)pc->is_target << 31);
+	return hash_pair((uint64_t)pc->object << 33 ^ (uint64_t)pc->is_target << 32 ^ pc->function,
+			 address);
 }
 
 static uint32_t add_pc(struct code *code, const struct code_pc *pc)

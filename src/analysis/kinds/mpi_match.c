@@ -177,7 +177,7 @@ static uint64_t hash_of(const struct mpi_wait *wait)
 				  (uint64_t)wait->waiter << 32 | (uint32_t)wait->other,
 				  (uintptr_t)wait->function, (uintptr_t)wait->other_function};
 
-	return hash_bytes(words, sizeof(words));
+	return hash_text(words, sizeof(words));
 }
 
 static struct mpi_wait *row_of(struct matching *matching, struct mpi_matches *matches,

@@ -5,7 +5,7 @@
 
 static uint32_t number_of(struct object_files *files, const struct object_identity *identity)
 {
-	uint64_t key = hash_bytes(identity, sizeof(*identity));
+	uint64_t key = hash_text(identity, sizeof(*identity));
 
 	for (;; key++) {
 		uint32_t number =

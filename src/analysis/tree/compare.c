@@ -36,16 +36,16 @@ struct comparison {
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
-	return hash_u64(hash_u64(a) ^ b);
+	return hash_pair(a, b);
 }
 
 static uint64_t name_key(const struct row *row)
 {
-	uint64_t object = row->object ? hash_bytes(row->object, strlen(row->object)) : 0;
+	uint64_t object = row->object ? hash_text(row->object, strlen(row->object)) : 0;
 
-	uint64_t of = row->of ? hash_bytes(row->of, strlen(row->of)) : 0;
+	uint64_t of = row->of ? hash_text(row->of, strlen(row->of)) : 0;
 
-	return mix(hash_bytes(row->name, strlen(row->name)), mix(object, of));
+	return mix(hash_text(row->name, strlen(row->name)), mix(object, of));
 }
 
 /* What the rows of each block have in common: the function that it is about. */
@@ -65,13 +65,33 @@ static uint64_t *block_keys(const struct table *table)
 	return keys;
 }
 
+/* Keys that rows have, and for each first one the last that was made of it. */
+struct used_keys {
+	struct hash_map all, first; /* key → nothing; key → index in last */
+	VEC(uint64_t) last;
+};
+
 /* Rows of one name, such as locks from two places in a function, are told apart by their order. */
-static uint64_t unused_key(struct hash_map *used, uint64_t key)
+static uint64_t unused_key(struct used_keys *used, uint64_t key)
 {
-	while (hash_map_get(used, key) != HASH_NONE)
+	uint32_t index = hash_map_put(&used->first, key, (uint32_t)used->last.count);
+
+	if (index == used->last.count)
+		*vec_push(&used->last) = key;
+	else
+		key = mix(used->last.items[index], 1);
+	while (hash_map_get(&used->all, key) != HASH_NONE)
 		key = mix(key, 1);
-	hash_map_put(used, key, 0);
+	hash_map_put(&used->all, key, 0);
+	used->last.items[index] = key;
 	return key;
+}
+
+static void used_keys_fini(struct used_keys *used)
+{
+	hash_map_fini(&used->all);
+	hash_map_fini(&used->first);
+	vec_fini(&used->last);
 }
 
 /* Of all rows, the caller's to free. */
@@ -79,7 +99,7 @@ static uint64_t *row_keys(const struct table *table, enum row_identity identity)
 {
 	uint64_t *blocks = block_keys(table), *keys = xcalloc(table->row_count + 1, sizeof(*keys));
 	VEC(uint64_t) path = {0};
-	struct hash_map used = {0};
+	struct used_keys used = {0};
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct row *row = &table->rows[i];
@@ -96,7 +116,7 @@ static uint64_t *row_keys(const struct table *table, enum row_identity identity)
 		*vec_push(&path) = keys[i];
 	}
 	vec_fini(&path);
-	hash_map_fini(&used);
+	used_keys_fini(&used);
 	free(blocks);
 	return keys;
 }

@@ -31,7 +31,7 @@ static uint32_t add_frame(struct stack_paths *paths, uint32_t function, uint32_t
 	const struct path_frame frame = has_address(paths, function, pc)
 						? (struct path_frame){function, pc, level}
 						: (struct path_frame){function, NODE_NONE, 0};
-	uint64_t key = hash_u64((uint64_t)frame.function << 32 ^ frame.pc) + frame.level;
+	uint64_t key = hash_pair((uint64_t)frame.function << 32 | frame.pc, frame.level);
 
 	for (;; key++) { /* two frames of one key take neighbours */
 		uint32_t fresh = (uint32_t)paths->frames.count;

@@ -28,10 +28,10 @@ struct timeline_range {
 
 /* A thread with events. */
 struct timeline_lane {
-	uint32_t process; /* id of its process_info */
-	uint64_t thread;  /* its number */
-	const char *name; /* as in the list of threads */
-	uint64_t events[TIMELINE_KINDS];
+	uint32_t process;		 /* id of its process_info */
+	uint64_t thread;		 /* its number */
+	const char *name;		 /* as in the list of threads */
+	uint32_t events[TIMELINE_KINDS]; /* damaged files may have millions of threads */
 };
 
 /* What a thread did in a piece of the range. */

@@ -188,8 +188,7 @@ static uint64_t hash_line(const struct session *session, uint32_t pc)
 {
 	const struct code_pc *place = &session->code->pcs.items[pc];
 
-	return hash_u64(((uint64_t)place->function << 32 | place->line) ^ (uint64_t)place->file
-										  << 20);
+	return hash_pair((uint64_t)place->function << 32 | place->line, place->file);
 }
 
 static const struct rows_of instructions = {"PCs", name_pc, hash_instruction, same_instruction};

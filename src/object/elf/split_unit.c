@@ -470,7 +470,7 @@ static bool open_split_file(struct lines *lines, Dwarf_Die *skeleton, struct elf
 /* Thousands of skeletons may name one file. */
 static void count_copy(struct split_store *store, const struct elf_file *file)
 {
-	uint64_t key = hash_bytes(file->image, file->size);
+	uint64_t key = hash_text(file->image, file->size);
 
 	store->copied_size += file->size;
 	if (hash_map_get(&store->files, key) == HASH_NONE) {

@@ -26,7 +26,7 @@ static void add(struct name_index *index, const char *symbol, uint32_t function)
 
 	const char *name = parent ? parent : symbol;
 
-	*vec_push(&index->entries) = (struct entry){hash_bytes(name, strlen(name)), function};
+	*vec_push(&index->entries) = (struct entry){hash_text(name, strlen(name)), function};
 	free(parent);
 }
 
@@ -86,7 +86,7 @@ struct name_code *name_index_code(struct name_index *index)
 
 uint32_t name_index_get(const struct name_index *index, const char *symbol, size_t n)
 {
-	uint64_t hash = hash_bytes(symbol, strlen(symbol));
+	uint64_t hash = hash_text(symbol, strlen(symbol));
 	size_t low = 0, high = index->entries.count;
 
 	while (low < high) {

@@ -150,7 +150,7 @@ static bool find_definition(struct variables *variables, const char *name, Dwarf
 	variables_read_globals(variables);
 
 	uint32_t found =
-		hash_map_get(&variables->definition_by_name, hash_bytes(name, strlen(name)));
+		hash_map_get(&variables->definition_by_name, hash_text(name, strlen(name)));
 
 	if (found == HASH_NONE)
 		return false;

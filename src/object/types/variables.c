@@ -188,7 +188,7 @@ static void add_definition(struct variables *variables, Dwarf_Die *die, const ch
 	char *full = types_aggregate_name(die, prefix);
 	uint32_t fresh = (uint32_t)variables->definitions.count;
 
-	if (hash_map_put(&variables->definition_by_name, hash_bytes(full, strlen(full)), fresh) ==
+	if (hash_map_put(&variables->definition_by_name, hash_text(full, strlen(full)), fresh) ==
 	    fresh)
 		*vec_push(&variables->definitions) = *die;
 	free(full);

@@ -9,6 +9,7 @@
 #include "analysis/session/session.h"
 #include "analysis/tree/tree_objects.h"
 #include "analysis/views/view_call_tree.h"
+#include "base/folder.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "present/html.h"
@@ -196,7 +197,7 @@ static bool command_flamegraph(struct print *print, char **arguments, size_t cou
 	    !make_table(print, &part, &table))
 		return false;
 	if (count)
-		graph.file = fopen(arguments[0], "we");
+		graph.file = folder_write_named(arguments[0], false);
 	if (!graph.file) {
 		table_fini(&table);
 		return say_error(print, "Unable to open file: %s: %s", arguments[0],

@@ -7,7 +7,8 @@
 
 int main(int argc, char **argv)
 {
-	struct launch_call call = {.old_name = getenv("DRIVER_OLD_NAME"), .replace = manage_make_room};
+	struct launch_call call = {.old_name = getenv("DRIVER_OLD_NAME"),
+				   .replace = manage_make_room};
 	int status = launch_collect(argv, &call);
 
 	launch_sum_up(&call, &(struct show_more){0});
