@@ -6,14 +6,13 @@
  * one of ours.  The library is asked (sizes of types, members of groups) after the call is timed
  * and before the thread's state is entered, since it may allocate memory, which may be traced, too.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/runtimes/mpi.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 
 /* The frame of the wrapped function that the thread is in; NULL: it is in none. */
 static __thread const void *inside;

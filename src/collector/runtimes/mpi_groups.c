@@ -9,9 +9,9 @@
  * One thread at a time adds an entry.  A thread that needs one meanwhile does not wait: it asks the
  * library for the numbers that it needs, and its call has no description of the communicator.
  */
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
+#include "collector/arch/sys.h"
 #include "collector/runtimes/mpi.h"
+#include "collector/storage/text.h"
 
 enum {
 	ENTRIES = 1 << 12,

@@ -11,11 +11,11 @@
  * The next definition is found when a function is first called: a program that was started with us
  * may open its MPI library later, in a scope of its own, as Python does.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/runtimes/mpi.h"
 #include "collector/runtimes/mpi_functions.h"
+#include "collector/storage/recording.h"
 
 #include <string.h>
 
