@@ -10,6 +10,7 @@ import re
 import shutil
 
 from harness import ROOT, Skip, test
+from test_mpi import ENVIRONMENT
 
 WEB = ROOT / 'web'
 NAME = r"""<img src=x onerror=alert(1)>&amp;'"""
@@ -75,6 +76,20 @@ def record(t, name, *words, options=()):
     t.check(result.status == 0, f'{name}: {result.err[-1000:]}')
 
 
+def record_parallel(t):
+    """Regions and tasks, and ranks, where there are a compiler and a runtime for them: else the page's tests of them are skipped."""
+    targets = ROOT / 'tests' / 'targets'
+    passive = {'OMP_WAIT_POLICY': 'passive'}
+    for name, words in (('omp', ('ompwork', '0.02')), ('tasks', ('ompstages', '0.02'))):
+        program = t.directory / words[0]
+        if t.run('cc', '-g', '-O1', '-fopenmp', '-o', program, targets / f'{words[0]}.c').status == 0:
+            t.run(t.helio, 'collect', '-q', '-p', 'hi', '-o', t.directory / f'{name}.1.er', program, words[1], env=passive, timeout=300)
+    if shutil.which('mpicc.openmpi') and shutil.which('mpirun.openmpi'):
+        program = t.directory / 'mpi_waits'
+        t.equal(t.run('mpicc.openmpi', '-g', '-O1', '-w', '-o', program, targets / 'mpi_waits.c', timeout=300).status, 0, 'compiling')
+        t.run(t.helio, 'collect', '-q', '-m', 'on', '-o', t.directory / 'mpi.1.er', 'mpirun.openmpi', '-np', '4', program, '5', env=ENVIRONMENT, timeout=300)
+
+
 @test(alone=True)
 def browser(t):
     program = node(t)
@@ -85,6 +100,7 @@ def browser(t):
     record(t, 'clock.1.er', everything, options=('-p', 'hi'))
     record(t, 'family.1.er', 'sh', '-c', f'{t.target("phases")} >/dev/null; {everything}')
     record(t, 'hostile.1.er', hostile_program(t))
+    record_parallel(t)
     record(t, 'damaged.1.er', everything, options=('-p', 'hi'))
     for file in sorted(pathlib.Path(t.directory / 'damaged.1.er').rglob('*')):
         if file.is_file() and file.name.startswith('profile') and file.stat().st_size > 4096:

@@ -3,7 +3,7 @@
 #include "analysis/session/functions.h"
 #include "analysis/session/session.h"
 #include "analysis/session/session_state.h"
-#include "analysis/views/timeline.h"
+#include "analysis/views/timeline_cells.h"
 #include "analysis/views/view_functions.h"
 #include "base/memory.h"
 #include "experiment_writer.h"
@@ -483,6 +483,235 @@ static void test_sums_are_those_of_metrics(void **state)
 		check_seed(seed);
 }
 
+/* ---- so many events that they are summed in blocks ---- */
+
+enum { MANY = 18000, RANGES = 30 };
+
+/* Groups of any size, also of more than are waited for, and what was before the experiment. */
+static size_t make_many(struct written_event *events, unsigned threads, bool timeless)
+{
+	size_t count = 0;
+
+	for (unsigned thread = 1; thread <= threads; thread++) {
+		events[count++] = (struct written_event){thread, 1, FORMAT_STATE_USER, 64, 0};
+		for (unsigned i = 0; i < MANY; i++)
+			events[count++] = (struct written_event){
+				.thread = thread,
+				.stack = 1 + random_below(NODES),
+				.state = random_below(10) | (random_below(3) ? 0 : AT_ONCE) |
+					 (timeless && !random_below(9) ? TIMELESS : 0),
+				.us = random_below(100) ? random_below(900) : random_below(400000)};
+		if (timeless)
+			events[count++] = (struct written_event){
+				thread, 2, FORMAT_STATE_SYSTEM | AT_ONCE | TIMELESS, 3, 9999};
+	}
+	return count;
+}
+
+static uint64_t random_wide(uint64_t limit)
+{
+	return ((uint64_t)random_below(1 << 30) << 20 | random_below(1 << 20)) % limit;
+}
+
+/* Where blocks begin and end, for ranges that do too. */
+struct borders {
+	VEC(uint64_t) at;
+};
+
+static void find_borders(struct session *session, const struct query *query,
+			 struct borders *borders)
+{
+	struct tally *tally = tally_of(session, query);
+	const struct timeline_index *index = timeline_index_of(tally);
+
+	assert_non_null(index);
+	for (size_t lane = 0; lane < index->lane_count; lane++) {
+		const struct timed_level *level = index->lanes[lane].levels.items;
+
+		assert_true(index->lanes[lane].levels.count > 1);
+		for (size_t i = 0; i < level->blocks.count; i++) {
+			*vec_push(&borders->at) = level->blocks.items[i].begin_ns;
+			*vec_push(&borders->at) = level->blocks.items[i].end_ns;
+		}
+	}
+	tally_release(tally);
+}
+
+static uint64_t random_moment(const struct borders *borders, uint64_t end_ns)
+{
+	uint64_t at = random_wide(end_ns);
+
+	if (random_below(2))
+		return at;
+	at = borders->at.items[random_below((unsigned)borders->at.count)];
+	return at < end_ns ? at + random_below(2) : end_ns;
+}
+
+static struct timeline_range random_range(const struct borders *borders, uint64_t end_ns)
+{
+	uint64_t a = random_moment(borders, end_ns), b = random_moment(borders, end_ns);
+	struct timeline_range range = {a < b ? a : b, a < b ? b : a};
+
+	if (!random_below(4))
+		range = (struct timeline_range){range.begin_ns,
+						range.begin_ns + random_wide(50000000)};
+	return range;
+}
+
+static void assert_same(const struct timeline *a, const struct timeline *b)
+{
+	assert_int_equal(a->range.begin_ns, b->range.begin_ns);
+	assert_int_equal(a->range.end_ns, b->range.end_ns);
+	assert_int_equal(a->cell_ns, b->cell_ns);
+	assert_int_equal(a->cell_count, b->cell_count);
+	assert_int_equal(a->lane_count, b->lane_count);
+	assert_int_equal(a->function_count, b->function_count);
+	for (size_t i = 0; i < a->lane_count; i++) {
+		assert_string_equal(a->lanes[i].name, b->lanes[i].name);
+		assert_memory_equal(a->lanes[i].events, b->lanes[i].events,
+				    sizeof(a->lanes[i].events));
+	}
+	for (size_t i = 0; i < a->function_count; i++)
+		assert_string_equal(a->functions[i].name, b->functions[i].name);
+	for (size_t i = 0; i < a->lane_count * a->cell_count; i++) {
+		assert_memory_equal(a->cells[i].state_us, b->cells[i].state_us,
+				    sizeof(a->cells[i].state_us));
+		assert_memory_equal(a->cells[i].events, b->cells[i].events,
+				    sizeof(a->cells[i].events));
+		assert_int_equal(a->cells[i].function, b->cells[i].function);
+	}
+}
+
+static void check_ranges(struct session *session, const struct query *query, unsigned ranges)
+{
+	struct timeline whole, fast, slow;
+	struct borders borders = {0};
+
+	find_borders(session, query, &borders);
+	view_timeline(session, query, (struct timeline_range){0}, 1, &whole);
+	for (unsigned i = 0; i < ranges; i++) {
+		struct timeline_range range =
+			i ? random_range(&borders, whole.range.end_ns) : (struct timeline_range){0};
+		size_t cells = 1 + random_below(random_below(2) ? 20 : 3000);
+
+		view_timeline(session, query, range, cells, &fast);
+		view_timeline_directly(session, query, range, cells, &slow);
+		assert_same(&fast, &slow);
+		timeline_fini(&fast);
+		timeline_fini(&slow);
+	}
+	timeline_fini(&whole);
+	vec_fini(&borders.at);
+}
+
+static void test_blocks_are_what_events_are(void **state)
+{
+	static struct written_event events[2 * (MANY + 2)];
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct diag_list diags = {0};
+		struct session *session;
+		struct query query;
+		const char *threads = seed % 2 ? NULL : "2";
+
+		if (threads)
+			setenv("HELIO_THREADS", threads, 1);
+		random_state = seed;
+		session = open_events(events, make_many(events, 2, seed < 3), &query);
+		check_ranges(session, &query, RANGES);
+		assert_int_equal(
+			query_filter(&query, session, "THRID == 1 || TSTAMP > 3000000000", &diags),
+			STATUS_OK);
+		check_ranges(session, &query, RANGES / 4);
+		assert_int_equal(
+			query_filter(&query, session, "FNAME(\"a.so_2\") SOME IN STACK", &diags),
+			STATUS_OK);
+		check_ranges(session, &query, RANGES / 4);
+		query_fini(&query);
+		session_free(session);
+		unsetenv("HELIO_THREADS");
+	}
+}
+
+/* What of an event lies in each cell, by the events' list. */
+static void assert_by_list(const struct timeline *timeline, const struct timeline_page *page)
+{
+	const struct timeline_range *range = &timeline->range;
+	uint64_t(*us)[PROFILE_STATES] =
+		xcalloc(timeline->lane_count * timeline->cell_count, sizeof(*us));
+	uint64_t(*own)[16] = xcalloc(timeline->lane_count * timeline->cell_count, sizeof(*own));
+
+	for (size_t i = 0; i < page->table.row_count; i++) {
+		const struct timeline_event *event = &page->events[i];
+		unsigned function = 0, type = 0;
+
+		sscanf(page->table.rows[i].name, "a.so_%u", &function);
+		while (strcmp(timeline_states[type], event->type) != 0)
+			type++;
+		for (size_t cell = 0; cell < timeline->cell_count; cell++) {
+			uint64_t first = range->begin_ns + cell * timeline->cell_ns;
+			uint64_t end = first + timeline->cell_ns;
+			size_t at = event->lane * timeline->cell_count + cell;
+
+			end = end < range->end_ns ? end : range->end_ns;
+			end = end < event->end_ns ? end : event->end_ns;
+			first = first > event->begin_ns ? first : event->begin_ns;
+			if (first >= end)
+				continue;
+			us[at][type] +=
+				(end - event->begin_ns) / 1000 - (first - event->begin_ns) / 1000;
+			own[at][function] +=
+				(end - event->begin_ns) / 1000 - (first - event->begin_ns) / 1000;
+		}
+	}
+	for (size_t i = 0; i < timeline->lane_count * timeline->cell_count; i++) {
+		const struct timeline_cell *cell = &timeline->cells[i];
+		unsigned function = 0;
+
+		assert_memory_equal(cell->state_us, us[i], sizeof(us[i]));
+		if (cell->function != CODE_NONE)
+			sscanf(timeline->functions[cell->function].name, "a.so_%u", &function);
+		for (unsigned k = 0; k < 16; k++)
+			assert_true(own[i][k] <= own[i][function]);
+	}
+	free(us);
+	free(own);
+}
+
+static void test_blocks_are_what_the_list_says(void **state)
+{
+	static struct written_event events[2 * (MANY + 2)];
+	struct timeline_page page;
+	struct timeline timeline;
+	struct session *session;
+	struct query query;
+
+	(void)state;
+	random_state = 7;
+	session = open_events(events, make_many(events, 2, false), &query);
+	view_timeline(session, &query, (struct timeline_range){0}, 1, &timeline);
+	uint64_t end_ns = timeline.range.end_ns;
+	struct borders borders = {0};
+
+	find_borders(session, &query, &borders);
+	timeline_fini(&timeline);
+	for (unsigned i = 0; i < 8; i++) {
+		struct timeline_range range =
+			i ? random_range(&borders, end_ns) : (struct timeline_range){0};
+
+		view_timeline(session, &query, range, 1 + random_below(60), &timeline);
+		view_timeline_events(session, &query, timeline.range, 0, 0, &page);
+		assert_int_equal(page.total, page.table.row_count);
+		assert_by_list(&timeline, &page);
+		timeline_page_fini(&page);
+		timeline_fini(&timeline);
+	}
+	vec_fini(&borders.at);
+	query_fini(&query);
+	session_free(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +722,8 @@ int main(void)
 		cmocka_unit_test(test_any_number_may_end_at_once),
 		cmocka_unit_test(test_a_range_may_be_any),
 		cmocka_unit_test(test_sums_are_those_of_metrics),
+		cmocka_unit_test(test_blocks_are_what_events_are),
+		cmocka_unit_test(test_blocks_are_what_the_list_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

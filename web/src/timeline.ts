@@ -27,7 +27,9 @@ export interface Cells {
 	functions: { name: string; object: string | null }[];
 }
 
-export const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter'];
+export const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter', 'omp', 'mpi'];
+// Those of which each event is a band: what a region or a call lasted.
+export const bandKinds = ['omp', 'mpi'];
 
 const lanesOf = (result: Result): Lane[] => ((result.lanes as Row[] | undefined) ?? []).map((l, i): Lane => ({
 	name: l.name ?? '', experiment: num(l, 'experiment'), thread: num(l, 'thread'),

@@ -66,6 +66,13 @@ size_t scan_threads(void)
 	return count < THREADS_MAX ? (size_t)count : THREADS_MAX;
 }
 
+size_t scan_threads_for(size_t rows)
+{
+	size_t threads = scan_threads(), worth = rows / ROWS_PER_THREAD + 1;
+
+	return asked_threads() || threads < worth ? threads : worth;
+}
+
 static void add_run(const struct event_run *run, void *arg)
 {
 	struct run_list *list = arg;

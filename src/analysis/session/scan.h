@@ -18,6 +18,8 @@ struct scan_piece {
 
 /* How many threads a scan may use, by HELIO_THREADS or the processors: as many states to make. */
 size_t scan_threads(void);
+/* How many of them so many rows are worth. */
+size_t scan_threads_for(size_t rows);
 /*
  * Calls visit(piece, states[i]) for all pieces of a process; a state is used by one thread at a
  * time.  Which pieces go to which state depends on the number of threads: what is made of all

@@ -94,6 +94,8 @@ static void tally_free(struct tally *tally)
 	measure_fini(&tally->code_weights);
 	vec_fini(&tally->sums);
 	arena_fini(&tally->arena);
+	if (tally->timeline)
+		tally->free_timeline(tally->timeline);
 	free(tally->key);
 	free(tally);
 }
@@ -111,8 +113,8 @@ static size_t sums_size(const struct measure_sums *sums)
 
 static size_t tally_size(const struct tally *tally)
 {
-	size_t size =
-		sums_size(&tally->weights) + sums_size(&tally->code_weights) + tally->arena.size;
+	size_t size = sums_size(&tally->weights) + sums_size(&tally->code_weights) +
+		      tally->arena.size + tally->timeline_size;
 
 	for (size_t i = 0; i < QUERY_FILTERS; i++)
 		size += filter_program_size(tally->filters[i]);

@@ -18,6 +18,8 @@
 #include "analysis/session/session_state.h"
 #include "analysis/tree/shape.h"
 
+struct timeline_index;
+
 struct tally {
 	struct session *session;
 	struct shape *shape;
@@ -32,6 +34,10 @@ struct tally {
 	struct measure_sums code_weights; /* by node of the tree of pcs, once asked for: code.h */
 	VEC(struct function_sums *) sums; /* per metric, once asked for */
 	struct arena arena;		  /* theirs */
+	struct timeline_index *timeline;  /* timeline_index.c; NULL: not asked for yet, … */
+	bool no_timeline;		  /* … or it cannot be made */
+	size_t timeline_size;
+	void (*free_timeline)(struct timeline_index *timeline); /* what made it sets it */
 };
 
 /*

@@ -4,7 +4,7 @@
  * an event's time is dealt out by their borders in whole us: cells of twice the length have the
  * sums of two.
  */
-#include "analysis/views/timeline_walk.h"
+#include "analysis/views/timeline_cells.h"
 
 #include "analysis/session/functions.h"
 #include "analysis/session/symbols.h"
@@ -23,19 +23,15 @@ struct own_time {
 
 struct making {
 	struct tally *tally;
-	struct lanes lanes;
-	struct timeline_range range;
-	uint64_t cell_ns;
-	size_t cell_count; /* of a lane */
-	struct timeline_cell *cells;
-	bool *seen; /* by lane: whether some of its time is in the range */
+	struct timeline_cells to;
 	struct hash_map known;
 	VEC(struct own_time) own;
 	/* of the process that is walked */
 	const struct session_process *process;
 	const uint32_t *shown;
-	uint64_t thread;  /* of the last event … */
-	uint32_t lane;	  /* … and where it is */
+	uint64_t thread; /* of the last event … */
+	uint32_t lane;	 /* … and where it is */
+	const struct timed_event *event;
 	uint64_t own_key; /* the last function in a cell … */
 	uint32_t own_at;  /* … and its place */
 };
@@ -54,47 +50,26 @@ static void add_own(struct making *making, uint32_t cell, uint32_t function, uin
 	making->own.items[making->own_at].us += us;
 }
 
-static size_t cell_at(const struct making *making, uint64_t ns)
+/* Of the event in hand. */
+static void add_time(void *arg, size_t cell, uint64_t us)
 {
-	return (ns - making->range.begin_ns) / making->cell_ns;
-}
-
-static void add_time(struct making *making, uint32_t lane, size_t cell,
-		     const struct timed_event *event, uint64_t us)
-{
-	size_t at = lane * making->cell_count + cell;
+	struct making *making = arg;
+	const struct timed_event *event = making->event;
+	size_t at = making->lane * making->to.cell_count + cell;
 	uint32_t node = making->shown[event->node];
 
-	making->cells[at].state_us[event->type] += us;
-	making->seen[lane] = true;
+	making->to.cells[at].state_us[event->type] += us;
+	making->to.seen[making->lane] = true;
 	if (us)
 		add_own(making, (uint32_t)at,
 			making->tally->shape->tree->nodes.items[node].function, us);
-}
-
-/* The part of a clock event's time in each cell that it goes through. */
-static void deal_out(struct making *making, uint32_t lane, const struct timed_event *event)
-{
-	const struct timeline_range *range = &making->range;
-	uint64_t begin = event->begin_ns, end = event->end_ns;
-	uint64_t from = begin > range->begin_ns ? begin : range->begin_ns;
-	uint64_t to = end < range->end_ns ? end : range->end_ns;
-
-	while (from < to) {
-		size_t cell = cell_at(making, from);
-		uint64_t left = making->cell_ns - (from - range->begin_ns) % making->cell_ns;
-		uint64_t until = left < to - from ? from + left : to;
-
-		add_time(making, lane, cell, event, (until - begin) / 1000 - (from - begin) / 1000);
-		from = until;
-	}
 }
 
 static uint32_t lane_of(struct making *making, uint64_t thread)
 {
 	if (making->thread != thread) {
 		making->thread = thread;
-		making->lane = lanes_at(&making->lanes, making->process, thread);
+		making->lane = lanes_at(&making->to.lanes, making->process, thread);
 	}
 	return making->lane;
 }
@@ -102,25 +77,25 @@ static uint32_t lane_of(struct making *making, uint64_t thread)
 static void add_event(const struct timed_event *event, void *arg)
 {
 	struct making *making = arg;
-	const struct timeline_range *range = &making->range;
+	const struct timeline_range *range = &making->to.range;
 	bool ends_here = event->end_ns >= range->begin_ns && event->end_ns < range->end_ns;
 	uint32_t lane = lane_of(making, event->thread);
 
 	if (lane == HASH_NONE)
 		return;
 	if (ends_here) {
-		size_t cell = lane * making->cell_count + cell_at(making, event->end_ns);
+		size_t cell = lane * making->to.cell_count + cell_at(&making->to, event->end_ns);
 
-		making->lanes.lanes.items[lane].events[event->kind]++;
-		making->cells[cell].events[event->kind]++;
+		making->to.lanes.lanes.items[lane].events[event->kind]++;
+		making->to.cells[cell].events[event->kind]++;
 	}
 	if (event->kind != EVENTS_CLOCK)
 		return;
+	making->event = event;
 	if (event->end_ns - event->begin_ns == event->took_ns)
-		deal_out(making, lane, event);
+		cells_deal_out(&making->to, event->begin_ns, event->end_ns, add_time, making);
 	else if (ends_here) /* it was before the experiment */
-		add_time(making, lane, cell_at(making, event->end_ns), event,
-			 event->took_ns / 1000);
+		add_time(making, cell_at(&making->to, event->end_ns), event->took_ns / 1000);
 }
 
 static void walk_all(struct making *making)
@@ -142,34 +117,34 @@ static void walk_all(struct making *making)
 /* The first of several with as much wins. */
 static void choose_functions(struct making *making)
 {
-	size_t count = making->lanes.lanes.count * making->cell_count;
+	size_t count = making->to.lanes.lanes.count * making->to.cell_count;
 	uint64_t *most = xcalloc(count + 1, sizeof(*most));
 
 	for (size_t i = 0; i < count; i++)
-		making->cells[i].function = CODE_NONE;
+		making->to.cells[i].function = CODE_NONE;
 	for (size_t i = 0; i < making->own.count; i++) {
 		const struct own_time *own = &making->own.items[i];
 
 		if (own->us <= most[own->cell])
 			continue;
 		most[own->cell] = own->us;
-		making->cells[own->cell].function = own->function;
+		making->to.cells[own->cell].function = own->function;
 	}
 	free(most);
 }
 
 static void set_cells(struct making *making, size_t cells)
 {
-	uint64_t length = making->range.end_ns - making->range.begin_ns;
-	size_t lanes = making->lanes.lanes.count ? making->lanes.lanes.count : 1;
+	uint64_t length = making->to.range.end_ns - making->to.range.begin_ns;
+	size_t lanes = making->to.lanes.lanes.count ? making->to.lanes.lanes.count : 1;
 	size_t most = CELLS_MAX / lanes ? CELLS_MAX / lanes : 1;
 
 	if (!cells || cells > most)
 		cells = most;
-	making->cell_ns = length / cells + (length % cells != 0);
-	making->cell_count = length / making->cell_ns + (length % making->cell_ns != 0);
-	making->cells = xcalloc(lanes * making->cell_count, sizeof(*making->cells));
-	making->seen = xcalloc(lanes, sizeof(*making->seen));
+	making->to.cell_ns = length / cells + (length % cells != 0);
+	making->to.cell_count = length / making->to.cell_ns + (length % making->to.cell_ns != 0);
+	making->to.cells = xcalloc(lanes * making->to.cell_count, sizeof(*making->to.cells));
+	making->to.seen = xcalloc(lanes, sizeof(*making->to.seen));
 }
 
 /* The function's place in the list: it is added where it is new. */
@@ -193,23 +168,23 @@ static uint32_t list_function(struct making *making, const struct query *query,
 /* A thread may have time in the range though no event of it ends there. */
 static void take(struct making *making, const struct query *query, struct timeline *timeline)
 {
-	const struct lanes *lanes = &making->lanes;
+	const struct lanes *lanes = &making->to.lanes;
 	struct session *session = making->tally->session;
 	uint32_t *moved = xcalloc(lanes->lanes.count + 1, sizeof(*moved));
 	size_t cells;
 
-	timeline->range = making->range;
-	timeline->cell_ns = making->cell_ns;
-	timeline->cell_count = making->cell_count;
-	timeline->lanes = lanes_kept(lanes, session, &timeline->arena, making->seen, moved,
+	timeline->range = making->to.range;
+	timeline->cell_ns = making->to.cell_ns;
+	timeline->cell_count = making->to.cell_count;
+	timeline->lanes = lanes_kept(lanes, session, &timeline->arena, making->to.seen, moved,
 				     &timeline->lane_count);
-	cells = timeline->lane_count * making->cell_count;
+	cells = timeline->lane_count * making->to.cell_count;
 	timeline->cells = arena_array(&timeline->arena, struct timeline_cell, cells + 1);
 	for (size_t i = 0; i < lanes->lanes.count; i++)
 		if (moved[i] != HASH_NONE)
-			memcpy(&timeline->cells[moved[i] * making->cell_count],
-			       &making->cells[i * making->cell_count],
-			       making->cell_count * sizeof(*making->cells));
+			memcpy(&timeline->cells[moved[i] * making->to.cell_count],
+			       &making->to.cells[i * making->to.cell_count],
+			       making->to.cell_count * sizeof(*making->to.cells));
 	timeline->functions = arena_array(
 		&timeline->arena, struct timeline_function,
 		cells < session->functions.count ? cells + 1 : session->functions.count);
@@ -221,27 +196,61 @@ static void take(struct making *making, const struct query *query, struct timeli
 	free(moved);
 }
 
-void view_timeline(struct session *session, const struct query *query, struct timeline_range range,
-		   size_t cells, struct timeline *timeline)
+/* Of all events: where there is no index, and in tests. */
+static void make_directly(struct making *making, struct timeline_range range, size_t cells)
+{
+	lanes_find(&making->to.lanes, making->tally, range.begin_ns);
+	making->to.range = lanes_range(&making->to.lanes, range);
+	set_cells(making, cells);
+	walk_all(making);
+	choose_functions(making);
+}
+
+static void make_by_index(struct making *making, const struct timeline_index *index,
+			  struct timeline_range range, size_t cells)
+{
+	const struct session *session = making->tally->session;
+
+	cells_lanes(&making->to, index, session, range.begin_ns);
+	making->to.range = lanes_range(&making->to.lanes, range);
+	set_cells(making, cells);
+	cells_fill(&making->to, index, session);
+}
+
+static void make(struct session *session, const struct query *query, bool directly,
+		 struct timeline_range range, size_t cells, struct timeline *timeline)
 {
 	struct query together = *query;
 	struct making making = {0};
+	const struct timeline_index *index;
 
 	together.compare = COMPARE_OFF;
 	*timeline = (struct timeline){0};
 	making.tally = tally_of(session, &together);
-	lanes_find(&making.lanes, making.tally, range.begin_ns);
-	making.range = lanes_range(&making.lanes, range);
-	set_cells(&making, cells);
-	walk_all(&making);
-	choose_functions(&making);
+	index = directly ? NULL : timeline_index_of(making.tally);
+	if (index)
+		make_by_index(&making, index, range, cells);
+	else
+		make_directly(&making, range, cells);
 	take(&making, &together, timeline);
 	hash_map_fini(&making.known);
 	vec_fini(&making.own);
-	free(making.cells);
-	free(making.seen);
-	lanes_fini(&making.lanes);
+	free(making.to.cells);
+	free(making.to.seen);
+	lanes_fini(&making.to.lanes);
 	tally_release(making.tally);
+}
+
+void view_timeline(struct session *session, const struct query *query, struct timeline_range range,
+		   size_t cells, struct timeline *timeline)
+{
+	make(session, query, false, range, cells, timeline);
+}
+
+void view_timeline_directly(struct session *session, const struct query *query,
+			    struct timeline_range range, size_t cells, struct timeline *timeline)
+{
+	make(session, query, true, range, cells, timeline);
 }
 
 void timeline_fini(struct timeline *timeline)

@@ -24,6 +24,35 @@ export function Histogram({ title, bins, unit, otherUnit, otherTitle, valueTitle
 	);
 }
 
+// A table whose cells are the darker the more they have.
+export function HeatTable({ title, down, across, unit, value, tip, text }: { title: string; down: string[]; across: string[]; unit: string; value(d: number, a: number): number; tip(d: number, a: number, v: number): string; text: boolean }): JSX.Element | null {
+	const max = Math.max(0, ...down.flatMap((_, d) => across.map((__, a) => value(d, a))));
+	const heat = (v: number): string => (v > 0 ? `heat${Math.max(1, Math.min(5, 5 + Math.ceil(Math.log10(v / max) * 2)))}` : '');
+	if (!(max > 0)) return null;
+	return <section><h3>{title}</h3><table class={`matrix ${text ? '' : 'small'}`} aria-label={title}><thead><tr><th />{across.map((a) => <th scope="col">{a}</th>)}</tr></thead><tbody>
+		{down.map((label, d) => <tr><th scope="row">{label}</th>{across.map((_, a) => {
+			const v = value(d, a);
+			return <td class={heat(v)} title={v > 0 ? tip(d, a, v) : undefined}>{text && v > 0 ? formatAlone(v, unit) : ''}</td>;
+		})}</tr>)}</tbody></table></section>;
+}
+
+export interface Share { title: string; value: number; colour: string }
+
+// Times divided into parts, a bar each: all of one length, or by the largest. What is in the bars stands beside them.
+export function Shares({ title, rows, scaled }: { title: string; rows: { label: string; parts: Share[] }[]; scaled?: boolean }): JSX.Element | null {
+	const shown = rows.slice(0, 24);
+	const sum = (parts: Share[]): number => parts.reduce((all, p) => all + p.value, 0);
+	const max = Math.max(...shown.map((r) => sum(r.parts)));
+	if (!(max > 0)) return null;
+	return <section class="statesof"><h3>{title}</h3>
+		<p class="legend">{shown[0]!.parts.map((p) => <span><i class="swatch" style={{ background: p.colour }} /> {p.title} </span>)}</p>
+		<div class="sharebox"><table class="plain shares"><tbody>{shown.map((r) => <tr><th scope="row" title={r.label}>{r.label}</th>
+			<td class="sharebar"><div class="stackbar">{r.parts.map((p) => <i title={`${p.title}: ${formatAlone(p.value, 's')}`} style={{ width: `${(100 * p.value) / ((scaled ? max : sum(r.parts)) || 1)}%`, background: p.colour }} />)}</div></td>
+			{r.parts.map((p) => <td class="n dim">{p.value > 0 ? `${((100 * p.value) / sum(r.parts)).toFixed(1)}%` : ''}</td>)}</tr>)}</tbody></table></div>
+		{rows.length > shown.length && <p class="hint">the first {shown.length} of {rows.length}</p>}
+	</section>;
+}
+
 export function Course({ title, points, unit, peak, onPick }: { title: string; points: { x: number; y: number }[]; unit: string; peak?: number; onPick?(seconds: number): void }): JSX.Element | null {
 	if (points.length < 2) return null;
 	const left = 70;

@@ -5,7 +5,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import type { Query } from '../query';
-import { growing, whyNot } from '../store';
+import { growing, patch, whyNot } from '../store';
 import type { PrintRequest, Result } from '../types';
 
 // What "copy" and "the command line" of the current view are about.
@@ -75,4 +75,9 @@ export function Choice({ label, value, options, onChange }: {
 
 export function Toggle({ label, on, onChange, title }: { label: string; on: boolean; onChange(on: boolean): void; title?: string }): JSX.Element {
 	return <button class={`toggle ${on ? 'on' : ''}`} aria-pressed={on} title={title} onClick={() => onChange(!on)}>{label}</button>;
+}
+
+// The parts of a view: which is shown is in the address, the first one by saying nothing.
+export function Tabs({ key_, tabs, now }: { key_: string; tabs: [string, string][]; now: string }): JSX.Element {
+	return <div class="seg" role="group">{tabs.map(([v, label], i) => <Toggle label={label} on={now === v} onChange={() => patch({ [key_]: i === 0 ? undefined : v })} />)}</div>;
 }

@@ -9,6 +9,7 @@ import { DataLayout, DataObjects } from './data';
 import { Flame } from './flame';
 import { IndexObject, MemoryObjects, OtherObjects } from './objects';
 import { Overview } from './overview';
+import { Mpi, OpenMP } from './parallel';
 import { Both, SourceOrDisassembly } from './source';
 import { Start } from './start';
 import { Experiments, Statistics } from './statistics';
@@ -54,6 +55,8 @@ export const views: ViewInfo[] = [
 	{ id: 'data', title: 'Data Objects', group: 'Data', about: 'Variables and types by the addresses that counters saw', component: DataObjects, command: 'data_objects' },
 	{ id: 'layout', title: 'Data Layout', group: 'Data', about: 'Structures as they lie in memory', component: DataLayout, command: 'data_layout' },
 	{ id: 'memory', title: 'Memory Objects', group: 'Data', about: 'Pages, lines of the cache, nodes', component: MemoryObjects, command: 'memobj' },
+	{ id: 'openmp', title: 'OpenMP', group: 'Parallel', about: 'Regions and tasks: work, and what was lost by whom', component: OpenMP, command: 'regions' },
+	{ id: 'mpi', title: 'MPI', group: 'Parallel', about: 'Calls, ranks, who sends to whom, who waits for whom', component: Mpi, command: 'mpistat' },
 	{ id: 'statistics', title: 'Statistics', group: 'Recording', about: 'What processes used as a whole', component: Statistics },
 	{ id: 'experiments', title: 'Experiments', group: 'Recording', about: 'What was recorded, where and how; notes', component: Experiments, details: false },
 ];

@@ -12,7 +12,7 @@ import { useQuery } from '../query';
 import { request } from '../request';
 import { matcher } from '../search';
 import { catalogue, dark, param, patch, rowHeight, selection, state } from '../store';
-import { eventKinds, flameChart, groupLanes, readCells, readEvents, strips, type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Strip } from '../timeline';
+import { bandKinds, eventKinds, flameChart, groupLanes, readCells, readEvents, strips, type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Strip } from '../timeline';
 import { functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
 import { accent, Canvas, dim, ink, paper, rule, SvgPen, type Pen } from '../ui/canvas';
 import { openMenu } from '../ui/menu';
@@ -51,6 +51,12 @@ export function Timeline(): JSX.Element {
 	const eventsRequest = wantsEvents ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...(few ? {} : { extraFilter: 'HAS_PROP(MSTATE)' }) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
 	const eventsQuery = useQuery(eventsRequest).value;
 	const events = useMemo(() => { const r = eventsQuery.answer?.results[0]; return wantsEvents && r && all ? readEvents(r, all.lanes) : null; }, [eventsQuery.answer, wantsEvents, all]);
+	// Regions and calls of MPI are bands, as long as they are few, also from far away.
+	const others = inRange - clock;
+	const wantsBands = shown !== null && bandKinds.some((k) => shown.events[k]?.some((v) => v > 0)) && others <= FEW_EVENTS;
+	const bandsRequest = wantsBands ? request(state.value, { metrics: 'e.total:name', noCompare: true, extraFilter: '! HAS_PROP(MSTATE)' }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
+	const bandsQuery = useQuery(bandsRequest).value;
+	const bands = useMemo(() => { const r = bandsQuery.answer?.results[0]; return wantsBands && r && all ? readEvents(r, all.lanes).events.filter((e) => bandKinds.includes(e.kind) && e.end > e.begin) : []; }, [bandsQuery.answer, wantsBands, all]);
 	const grouping = (param('rows') || 'thread') as Grouping;
 	const tools = <>
 		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
@@ -60,20 +66,20 @@ export function Timeline(): JSX.Element {
 		<span class="hint">drag: range · Ctrl+wheel or <kbd>+</kbd> <kbd>−</kbd>: zoom · <kbd>a</kbd> <kbd>d</kbd>: move · <kbd>0</kbd>: all</span>
 	</>;
 	return <Frame query={wholeQuery} command="timeline" tools={tools} count={() => (all?.lanes.length ?? 0)} show={() => all && (
-		<Picture all={all} detail={detail} events={events} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={nearQuery.busy || eventsQuery.busy} />
+		<Picture all={all} detail={detail} events={events} bands={bands} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={nearQuery.busy || eventsQuery.busy} />
 	)} />;
 }
 
 interface PictureProps {
-	all: Cells; detail: Cells | null; events: Events | null; samples: Strip[]; grouping: Grouping; busy: boolean;
+	all: Cells; detail: Cells | null; events: Events | null; bands: Event[]; samples: Strip[]; grouping: Grouping; busy: boolean;
 	canvas: { current: HTMLCanvasElement | null }; painter: { current: ((pen: Pen) => void) | null };
 }
 
-interface Placed { lane: Lane; y: number; height: number; kinds: string[]; charts: ChartRect[]; depth: number; events: Event[] }
+interface Placed { lane: Lane; y: number; height: number; kinds: string[]; charts: ChartRect[]; depth: number; events: Event[]; bands: Event[] }
 
 const AXIS = 20;
 
-function Picture({ all, detail, events, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
+function Picture({ all, detail, events, bands, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
 	const rh = rowHeight.value;
 	const limits: Range = { from: all.begin, to: all.end };
 	const asked: Range = param('t0') ? { from: Number(param('t0')), to: Number(param('t1')) } : limits;
@@ -99,11 +105,11 @@ function Picture({ all, detail, events, samples, grouping, canvas, painter, busy
 			const charts = stacksShown && lane.members.length === 1 ? flameChart(own, events!.stacks, events!.frames) : [];
 			const depth = Math.min(40, charts.reduce((d, c) => Math.max(d, c.depth + 1), 0));
 			const height = rh * 1.5 + 4 + kinds.length * (rh * 0.75) + depth * (rh * 0.78);
-			const at = { lane, y, height, kinds, charts, depth, events: own };
+			const at = { lane, y, height, kinds, charts, depth, events: own, bands: bands.filter((e) => lane.members.includes(e.lane)) };
 			y += height;
 			return at;
 		});
-	}, [lanes, kindsShown, stacksShown, events, rh]);
+	}, [lanes, kindsShown, stacksShown, events, bands, rh]);
 	const total = placed.reduce((h, p) => h + p.height, 0);
 	const headHeight = AXIS + samples.length * Math.round(rh * 1.7);
 
@@ -237,7 +243,8 @@ function Picture({ all, detail, events, samples, grouping, canvas, painter, busy
 			{hover && !drag.current && <Tip all={all} detail={detail} events={events} lane={laneAt(hover.y)} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
 			<div class="foot">
 				<div class="legend">{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
-					{kindsShown && eventKinds.map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k}</span>)}</div>
+					{!kindsShown && bandKinds.filter((k) => bands.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k === 'omp' ? 'OpenMP regions' : 'calls of MPI'}</span>)}
+					{kindsShown && eventKinds.filter((k) => all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k}</span>)}</div>
 				<span>{formatTime(view.from, view.to - view.from)} – {formatTime(view.to, view.to - view.from)}</span>
 				{picked && <span class="picked" aria-live="polite">selected {formatAlone(picked.to - picked.from, 's')} from {formatTime(picked.from, picked.to - picked.from)}
 					<button onClick={() => commit(picked)}>Zoom <kbd>z</kbd></button><button onClick={() => setTimeFilter(picked.from, picked.to)}>Filter <kbd>f</kbd></button></span>}
@@ -257,6 +264,7 @@ function Tip({ all, detail, events, lane, time, event, x, y }: { all: Cells; det
 	return (
 		<div class="tip" role="tooltip" style={{ left: `${Math.min(x + 14, innerWidth - 320)}px`, top: `${Math.min(y + 16, innerHeight - 150)}px` }}>
 			<b>{lane.lane.name}</b><div>{formatTime(time, cells.cell * 4)}</div>
+			{lane.bands.filter((e) => e.begin <= time && time < e.end).slice(0, 4).map((e) => <div><i class="swatch" style={{ background: kindColour[e.kind]! }} />{e.kind} {e.type} · {formatAlone(e.end - e.begin, 's')}</div>)}
 			{event ? <div>{event.kind} {event.type} · {formatAlone(event.end - event.begin, 's')}{leaf ? ` · ${leaf.name}` : ''}</div> : <>
 				{shares.map(([s, v]) => <div><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]} {(100 * v).toFixed(0)}%</div>)}
 				{f >= 0 && <div class="dim">{cells.functions[f]?.name}</div>}</>}
@@ -332,9 +340,9 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 		paintKind(pen, s, p, kind, at, rh * 0.7, x);
 		at += rh * 0.75;
 	}
-	else if (s.events) for (const e of p.events) if (e.kind !== 'clock') {
-		const a = x(e.begin);
-		if (a > GUTTER && a < pen.width) pen.rect(a, y + 1, Math.max(1.5, x(e.end) - a), 4, kindColour[e.kind] ?? kindColour.other!);
+	else {
+		for (const e of p.events) if (e.kind !== 'clock' && !(p.bands.length && bandKinds.includes(e.kind))) paintBand(pen, e, y + 1, 4, x);
+		for (const e of p.bands) paintBand(pen, e, y + 1, 4, x);
 	}
 	const step = rh * 0.78;
 	for (const c of p.charts) {
@@ -351,6 +359,13 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 		pen.frame(a, y + 1, Math.max(2, Math.min(pen.width, x(s.chosen.end)) - a), p.height - 3, accent(), 2);
 	}
 	pen.rect(0, y + p.height - 1, pen.width, 1, rule());
+}
+
+function paintBand(pen: Pen, e: Event, y: number, height: number, x: (t: number) => number): void {
+	const a = Math.max(GUTTER, x(e.begin));
+	const b = Math.min(pen.width, Math.max(x(e.end), a + 1.5));
+	// One that follows at once is told from it.
+	if (b > a) pen.rect(a, y, b - a - (b - a > 4 ? 1 : 0), height, kindColour[e.kind] ?? kindColour.other!);
 }
 
 // Near enough, each event of the clock is drawn with its begin and end.
@@ -400,12 +415,9 @@ function paintCells(pen: Pen, s: Scene, p: Placed, y: number, bar: number, cells
 
 function paintKind(pen: Pen, s: Scene, p: Placed, kind: string, y: number, h: number, x: (t: number) => number): void {
 	const colour = kindColour[kind] ?? kindColour.other!;
-	if (s.events) {
-		for (const e of p.events) if (e.kind === kind) {
-			const a = Math.max(GUTTER, x(e.begin));
-			const b = Math.min(pen.width, Math.max(x(e.end), a + 1.5));
-			if (b > a) pen.rect(a, y, b - a, h, colour);
-		}
+	const bands = p.bands.length > 0 && bandKinds.includes(kind);
+	if (s.events || bands) {
+		for (const e of bands ? p.bands : p.events) if (e.kind === kind) paintBand(pen, e, y, h, x);
 		return;
 	}
 	const cells = s.detail ?? s.all;

@@ -9,16 +9,11 @@ import { request } from '../request';
 import { addFilter, param, patch, selection, state } from '../store';
 import type { Metric, Result, Row } from '../types';
 import { num, str } from '../types';
-import { Course, Histogram, type Bin } from '../ui/charts';
-
+import { Course, HeatTable, Histogram, type Bin } from '../ui/charts';
 import { metricColumns } from '../ui/table';
-import { Frame, Toggle, usePublish } from '../ui/view';
+import { Frame, Tabs, usePublish } from '../ui/view';
 import { List } from './list';
 import { StackTable } from './stacks';
-
-function Tabs({ key_, tabs, now }: { key_: string; tabs: [string, string][]; now: string }): JSX.Element {
-	return <div class="seg" role="group">{tabs.map(([v, label], i) => <Toggle label={label} on={now === v} onChange={() => patch({ [key_]: i === 0 ? undefined : v })} />)}</div>;
-}
 
 const count = (title: string, name: string): Metric => ({ name, title, unit: 'count' });
 const bytes = (title: string, name: string): Metric => ({ name, title, unit: 'bytes' });
@@ -126,16 +121,11 @@ const shortThread = (name: string): string => /Thread (\d+)/.exec(name)?.[0].rep
 
 // Waiters down, holders across, the darker the longer.
 function Matrix({ pairs }: { pairs: Row[] }): JSX.Element | null {
-	if (!pairs.length) return null;
 	const waiters = [...new Set(pairs.map((p) => str(p, 'waiter')))].slice(0, 24);
 	const holders = [...new Set(pairs.map((p) => str(p, 'holder') || 'unknown'))].slice(0, 24);
-	const max = largest(pairs.map((p) => num(p, 'sync'))) || 1;
-	return <section><h3>Who waited (down) for whom (across)</h3><table class="matrix"><thead><tr><th />{holders.map((h) => <th scope="col" title={h}>{shortThread(h)}</th>)}</tr></thead><tbody>
-		{waiters.map((w) => <tr><th scope="row" title={w}>{shortThread(w)}</th>{holders.map((h) => {
-			const pair = pairs.find((p) => str(p, 'waiter') === w && (str(p, 'holder') || 'unknown') === h);
-			const v = num(pair, 'sync');
-			return <td class={v ? `heat${Math.max(1, Math.min(5, 5 + Math.ceil(Math.log10(v / max) * 2)))}` : ''} title={pair ? `${w} waited for ${h}: ${num(pair, 'syncn')} times` : ''}>{v ? formatAlone(v, 's') : ''}</td>;
-		})}</tr>)}</tbody></table></section>;
+	const pair = (w: number, h: number): Row | undefined => pairs.find((p) => str(p, 'waiter') === waiters[w] && (str(p, 'holder') || 'unknown') === holders[h]);
+	return <HeatTable title="Who waited (down) for whom (across)" down={waiters.map(shortThread)} across={holders.map(shortThread)} unit="s" text value={(w, h) => num(pair(w, h), 'sync')}
+		tip={(w, h) => `${waiters[w]} waited for ${holders[h]}: ${num(pair(w, h), 'syncn')} times`} />;
 }
 
 // ---- input and output ------------------------------------------------------------------------------------

@@ -141,6 +141,91 @@ test('heap, I/O and statistics tell what print does', async () => {
 	await closePage(page);
 });
 
+// By name: what the rows of a table have in the columns that are drawn.
+const byTitle = (page, label) => page.$eval(`[aria-label="${label}"]`, (table) => {
+	const titles = [...table.querySelectorAll('[role=columnheader]')].map((h) => h.getAttribute('title') ?? h.textContent);
+	return [...table.querySelectorAll('[role=row][id]')].map((row) => ({
+		name: row.querySelector('.name').getAttribute('title') || row.querySelector('.name').textContent,
+		cells: Object.fromEntries([...row.querySelectorAll('[role=gridcell]')].map((c, i) => [titles[i], c.getAttribute('title') ?? ''])),
+	}));
+});
+async function sameByTitle(page, label, rows, name, columns) {
+	const shown = await byTitle(page, label);
+	assert.deepEqual(shown.map((r) => r.name), rows.map(name), label);
+	for (const [title, key] of Object.entries(columns))
+		shown.forEach((row, i) => {
+			const cell = Object.entries(row.cells).find(([t]) => t.startsWith(title));
+			assert.ok(cell, `${label}: no column ${title}, but ${Object.keys(row.cells)}`);
+			near(valueOf(cell[1]), rows[i][key] ?? 0, `${label}: ${row.name}: ${title}`);
+		});
+}
+
+test('OpenMP: regions, tasks, and view modes are those of print', { skip: !existsSync(`${folder}/omp.1.er`) }, async () => {
+	const other = await serve('omp.1.er');
+	const page = await openPage(other, 'openmp', { acceptDownloads: true });
+	const [regions] = print(['omp.1.er'], '-regions');
+	await sameByTitle(page, 'Regions', regions.rows, (r) => r.name, { 'Lost Time': 'lost', 'Lost by Unequal Work': 'unequal', 'Work Time': 'work', Duration: 'duration' });
+	// The first region has a thread that works three times as long as the other: of 2 × 3 parts of time 4 are work.
+	const shares = await page.$$eval('.shares tr', (rows) => rows.map((r) => [...r.querySelectorAll('td.n')].map((c) => parseFloat(c.textContent) || 0)));
+	assert.equal(shares.length, regions.rows.length - 1);
+	regions.rows.slice(1).forEach((r, i) => {
+		const of = (v) => (100 * v) / (r.work + r.lost);
+		[r.work, r.unequal, r.lost - r.unequal].forEach((v, k) => assert.ok(Math.abs(shares[i][k] - of(v)) < 0.06, `${r.name}: ${shares[i]}`));
+	});
+	await go(page, 'openmp?omp=OMP_preg');
+	await sameAsPrint(page, 'OpenMP regions', print(['omp.1.er'], '-indxobj', 'OMP_preg')[0]);
+	await go(page, 'openmp?omp=tasks');
+	assert.match(await page.textContent('.empty'), /no explicit tasks/);
+	// Two regions are entered five times each: as many bands, as long as those.
+	await go(page, 'timeline');
+	await page.waitForSelector('.legend >> text=OpenMP regions');
+	await page.click('.topbar >> text=Copy');
+	const [download] = await Promise.all([page.waitForEvent('download'), page.click('role=menuitem[name="Save picture as SVG …"]')]);
+	const bands = [...readFileSync(await download.path(), 'utf8').matchAll(/<rect [^>]*#6a51a3[^>]*>/g)].map((m) => Number(/width="([\d.]+)"/.exec(m[0])[1]));
+	assert.equal(bands.length, 10);
+	const [time] = print(['omp.1.er'], '-timeline', '1');
+	const wide = (await page.$eval('.timeline canvas', (c) => c.clientWidth)) - 178;
+	const drawn = bands.reduce((a, b) => a + b + 1, 0) / wide * (time.end_s - time.begin_s);
+	assert.ok(Math.abs(drawn - regions.rows[0].duration) < 0.02 * time.end_s, `${drawn} s, not ${regions.rows[0].duration}`);
+	for (const mode of ['user', 'expert', 'machine']) {
+		await go(page, `functions?vm=${mode}`);
+		await sameAsPrint(page, 'Functions', print(['omp.1.er'], '-viewmode', mode, '-functions')[0]);
+	}
+	await closePage(page);
+	await other.stop();
+	const more = await serve('tasks.1.er');
+	const tasks = await openPage(more, 'openmp?omp=tasks');
+	await sameAsPrint(tasks, 'Tasks', print(['tasks.1.er'], '-tasks')[0]);
+	await closePage(tasks);
+	await more.stop();
+});
+
+test('MPI: functions, ranks, messages, waits and communicators are those of print', { skip: !existsSync(`${folder}/mpi.1.er`) }, async () => {
+	const other = await serve('mpi.1.er');
+	const page = await openPage(other, 'mpi');
+	const [stat] = print(['mpi.1.er'], '-mpistat');
+	await sameByTitle(page, 'MPI functions', stat.rows.filter((r) => r.function !== undefined), (r) => r.function, { Calls: 'calls', Time: 'time_s', Longest: 'longest_s', 'Bytes Sent': 'bytes_sent' });
+	await go(page, 'mpi?mpi=ranks');
+	await sameByTitle(page, 'Ranks', stat.rows.filter((r) => r.process !== undefined), (r) => `Rank ${r.rank}`, { Run: 'run_s', 'In MPI': 'time_s', Collectives: 'collective_s' });
+	assert.ok((await page.textContent('.viewbox')).includes(`${stat.imbalance.toFixed(1)} %`));
+	await go(page, 'mpi?mpi=mpimatrix');
+	const [matrix] = print(['mpi.1.er'], '-mpimatrix');
+	await sameByTitle(page, 'Messages', matrix.rows, (r) => `${r.from} → ${r.to}`, { Messages: 'messages', Bytes: 'bytes' });
+	// Rank 0 sends 5 messages of 4 bytes each to 1 and to 2, and receives as many from 3.
+	assert.deepEqual(await page.$$eval('.matrix tbody tr', (rows) => rows.map((r) => [...r.querySelectorAll('td')].map((c) => c.textContent))),
+		[['', '20 B', '20 B', ''], ['', '', '', ''], ['', '', '', ''], ['20 B', '', '', '']]);
+	await page.click('button.toggle:text-is("Messages"):not(.on)');
+	assert.equal(await page.textContent('.matrix tbody tr:first-child td:nth-child(3)'), '5');
+	await go(page, 'mpi?mpi=mpiwaits');
+	const [waits] = print(['mpi.1.er'], '-mpiwaits');
+	await sameByTitle(page, 'Waits', waits.rows, (r) => `rank ${r.waiter} in ${r.function} for rank ${r.other} in ${r.other_function}`, { Time: 'time_s', Waits: 'count', Longest: 'longest_s' });
+	await go(page, 'mpi?mpi=mpicomms');
+	await sameByTitle(page, 'Communicators', print(['mpi.1.er'], '-mpicomms')[0].rows, (r) => r.name, { Ranks: 'size' });
+	assert.equal(await page.evaluate(() => document.querySelectorAll('.empty').length), 0);
+	await closePage(page);
+	await other.stop();
+});
+
 test('a filter from the menu is a chip, holds in every view, is undone, and stands in the link', async () => {
 	const page = await openPage(server, 'functions?m=ei.totalcpu:name');
 	await page.click('[aria-label="Functions"] [role=row][id]:has-text("insert")', { button: 'right' });
@@ -338,7 +423,7 @@ test('experiments are compared as compare does, and the base is chosen', async (
 
 test('a view without data says why, and which option records it', async () => {
 	const other = await serve('clock.1.er');
-	for (const [view, option] of [['heap', /-H/], ['locks', /-s/], ['io', /-i/], ['data', /-h/]]) {
+	for (const [view, option] of [['heap', /-H/], ['locks', /-s/], ['io', /-i/], ['data', /-h/], ['openmp', /--openmp/], ['mpi', /-m on/]]) {
 		const page = await openPage(other, view);
 		assert.match(await page.textContent('.viewbox .empty'), option, view);
 		await closePage(page);
