@@ -3,7 +3,7 @@
 
 import type { JSX } from 'preact';
 import * as filter from '../filter';
-import { formatAlone, largest } from '../format';
+import { formatAlone } from '../format';
 import { useQuery } from '../query';
 import { request } from '../request';
 import { addFilter, param, patch, selection, state } from '../store';
