@@ -8,12 +8,13 @@
  * makes, and glibc's backtrace() of the same stack.
  */
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_reading.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 
 #include <execinfo.h>
 #include <signal.h>

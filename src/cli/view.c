@@ -131,6 +131,16 @@ static const struct option_syntax html_syntax = {
 		 "\n",
 };
 
+/* Beside the experiment, also where its name ends in a slash, as a shell completes it. */
+static char *default_file(const char *experiment)
+{
+	size_t length = strlen(experiment);
+
+	while (length > 1 && experiment[length - 1] == '/')
+		length--;
+	return xasprintf("%.*s.html", (int)length, experiment);
+}
+
 int html_main(int argc, char **argv)
 {
 	static const char program[] = "helio html";
@@ -150,7 +160,7 @@ int html_main(int argc, char **argv)
 		command_line_refuse(program, "name an experiment");
 		return EXIT_USAGE;
 	}
-	file = output ? xstrdup(output) : xasprintf("%s.html", *experiments);
+	file = output ? xstrdup(output) : default_file(*experiments);
 	status = serve_html(program, experiments, command_line_count(experiments), file);
 	if (!status)
 		terminal_printf(stdout, "%s: %s\n", program, file);

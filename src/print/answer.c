@@ -35,10 +35,11 @@ static const char program[] = "helio print";
 struct answerer {
 	struct experiment_paths paths;
 	struct startup startup;
-	struct diag_list opening;  /* warnings of opening: in every JSON object */
-	struct session *sums;	   /* what cache_open() gave */
-	struct session *all;	   /* with events; NULL: not needed so far */
-	pthread_mutex_t lock;	   /* of `all` */
+	struct diag_list opening; /* warnings of opening: in every JSON object */
+	struct session *sums;	  /* what cache_open() gave */
+	/* with events, and all that requests define; NULL: not needed so far */
+	_Atomic(struct session *) all;
+	pthread_mutex_t lock;	   /* of making `all` */
 	pthread_rwlock_t altering; /* of what requests define in the sessions */
 };
 
@@ -168,11 +169,11 @@ struct asked {
 	size_t count;
 };
 
-static struct asked look_up(const struct answerer *answerer, const struct answer_words *words,
+static struct asked look_up(const struct session *session, const struct answer_words *words,
 			    struct diag_list *said)
 {
 	const char *name = words->count ? words->items[0] : "";
-	const char *of_object = *name ? command_of_object(answerer->sums, name) : NULL;
+	const char *of_object = *name ? command_of_object(session, name) : NULL;
 	const char *word = of_object ? of_object : name;
 	size_t first = of_object ? 0 : 1, count = words->count > first ? words->count - first : 0;
 	struct asked asked = {.count = of_object ? 1 : count};
@@ -205,7 +206,8 @@ struct plan_of_request {
 static struct asked take(const struct answerer *answerer, struct plan_of_request *plan,
 			 const struct answer_words *words, struct diag_list *said)
 {
-	struct asked asked = look_up(answerer, words, said);
+	const struct session *all = answerer->all;
+	struct asked asked = look_up(all ? all : answerer->sums, words, said);
 	enum command_need need;
 
 	if (!asked.command)
@@ -266,34 +268,36 @@ static void plan_fini(struct plan_of_request *plan, const struct answer_request 
 
 /* ---- the answer ---- */
 
-/* The output: memory, for all but arrays below what keeps control characters out, as on stdout. */
-struct paper {
+/* What commands print into: memory.  For all but arrays control characters are shown, as on stdout.
+ */
+struct capture {
 	FILE *memory;
 	char *text;
 	size_t size;
 };
 
-static bool paper_open(struct paper *paper, struct output *output, bool raw)
+static bool capture_open(struct capture *capture, struct output *output, bool raw)
 {
-	*paper = (struct paper){0};
-	paper->memory = open_memstream(&paper->text, &paper->size);
-	output->file = raw || !paper->memory ? paper->memory : terminal_open_memory(paper->memory);
+	*capture = (struct capture){0};
+	capture->memory = open_memstream(&capture->text, &capture->size);
+	output->file =
+		raw || !capture->memory ? capture->memory : terminal_open_memory(capture->memory);
 	return output->file;
 }
 
-static size_t paper_size(struct paper *paper, struct output *output)
+static size_t capture_size(struct capture *capture, struct output *output)
 {
 	fflush(output->file);
-	fflush(paper->memory);
-	return paper->size;
+	fflush(capture->memory);
+	return capture->size;
 }
 
-static void paper_close(struct paper *paper, struct output *output)
+static void capture_close(struct capture *capture, struct output *output)
 {
-	if (output->file && output->file != paper->memory)
+	if (output->file && output->file != capture->memory)
 		fclose(output->file);
-	if (paper->memory)
-		fclose(paper->memory);
+	if (capture->memory)
+		fclose(capture->memory);
 }
 
 static void add_messages(struct answer *answer, struct diag_list *said, long command)
@@ -334,20 +338,32 @@ static bool run_settings(struct print *print, const struct plan_of_request *plan
 	return ok && !print->watch.cancelled;
 }
 
-static void run_commands(struct print *print, struct plan_of_request *plan, struct paper *paper,
+/* It may be named by an object that the request itself has defined by now. */
+static void look_up_again(const struct print *print, struct asked *asked,
+			  const struct answer_words *words, struct diag_list *said)
+{
+	diag_fini(said);
+	free(asked->arguments);
+	*asked = look_up(print->session, words, said);
+}
+
+static void run_commands(struct print *print, struct plan_of_request *plan,
+			 const struct answer_request *request, struct capture *capture,
 			 struct answer *answer)
 {
 	for (size_t i = 0; i < answer->part_count; i++) {
-		const struct asked *asked = &plan->commands[i];
+		struct asked *asked = &plan->commands[i];
 		struct answer_part *part = &answer->parts[i];
 
-		part->begin = paper_size(paper, &print->output);
+		part->begin = capture_size(capture, &print->output);
 		part->failed = true;
+		if (!asked->command && plan->alters)
+			look_up_again(print, asked, &request->commands[i], &plan->said[i]);
 		if (!asked->command || answer->cancelled)
 			continue;
 		print->said = &plan->said[i];
 		part->failed = !command_run(print, asked->command, asked->arguments, asked->count);
-		part->size = paper_size(paper, &print->output) - part->begin;
+		part->size = capture_size(capture, &print->output) - part->begin;
 		answer->cancelled = print->watch.cancelled;
 	}
 }
@@ -381,7 +397,7 @@ static void run(struct answerer *answerer, struct session *session,
 {
 	size_t commands = request->command_count;
 	struct diag_list startup = {0};
-	struct paper paper;
+	struct capture capture;
 	struct print print;
 
 	begin(&print, answerer, session, &startup);
@@ -389,7 +405,7 @@ static void run(struct answerer *answerer, struct session *session,
 	asking = &print.watch;
 	bool has_format = set_format(&print.presenter, request->format);
 
-	if (!paper_open(&paper, &print.output, print.presenter.format == PRESENT_SLAB)) {
+	if (!capture_open(&capture, &print.output, print.presenter.format == PRESENT_SLAB)) {
 		diag_add(&plan->said[commands], DIAG_ERROR, "Out of memory");
 	} else if (!has_format) {
 		diag_add(&plan->said[commands], DIAG_ERROR, "There is no format %s",
@@ -403,16 +419,16 @@ static void run(struct answerer *answerer, struct session *session,
 		if (!plan->wrong && run_settings(&print, plan, request->setting_count)) {
 			answer->part_count = commands;
 			answer->parts = xcalloc(commands + 1, sizeof(*answer->parts));
-			run_commands(&print, plan, &paper, answer);
+			run_commands(&print, plan, request, &capture, answer);
 		}
 		answer->cancelled |= print.watch.cancelled;
 	}
 	asking = NULL;
-	paper_close(&paper, &print.output);
+	capture_close(&capture, &print.output);
 	print_fini(&print);
 	diag_fini(&startup); /* told when it was opened */
-	answer->text = paper.text;
-	answer->size = paper.size;
+	answer->text = capture.text;
+	answer->size = capture.size;
 }
 
 void answer(struct answerer *answerer, const struct answer_request *request, struct answer *out)

@@ -156,8 +156,8 @@ void serve_record(struct server *server, const struct request *request, json_t *
 	if (!read_command(body, &argv, reply))
 		return;
 	pthread_mutex_lock(&server->lock);
-	bool ok = server->recordings.count < SERVER_RECORDINGS &&
-		  recording_start(&recording, argv.items);
+	bool is_full = server->recordings.count >= SERVER_RECORDINGS;
+	bool ok = !is_full && recording_start(&recording, argv.items);
 
 	if (ok) {
 		*vec_push(&server->recordings) = recording;
@@ -170,8 +170,15 @@ void serve_record(struct server *server, const struct request *request, json_t *
 		return;
 	}
 	words_free(&argv);
-	reply_error(reply, HTTP_UNAVAILABLE,
-		    "The recording could not be started: run helio collect in a terminal");
+	if (is_full)
+		reply_error(reply, HTTP_TOO_MANY,
+			    "%d recordings were started from this page, which is all that it "
+			    "remembers: start helio view again",
+			    SERVER_RECORDINGS);
+	else
+		reply_error(reply, HTTP_UNAVAILABLE,
+			    "The recording could not be started: run helio collect in a terminal, "
+			    "which says why");
 }
 
 static json_t *json_recording(const struct recording *recording, size_t number)
@@ -205,16 +212,16 @@ void serve_recordings(struct server *server, const struct request *request, json
 	reply_json(reply, list);
 }
 
-/* Attaching ends by itself at SIGINT; what a program records is told to end. */
+/* helio attach ends at SIGINT; helio collect only stops recording, and ends with its program. */
 static bool stop(const struct recording *recording)
 {
+	if (!strcmp(recording->argv[0], "attach"))
+		return !kill(recording->pid, SIGINT);
 	char *experiment = recording_experiment(recording);
 	const char *const words[] = {"ctl", "stop", experiment, NULL};
 	struct strbuf said = {0};
 	bool ok = experiment && recording_ask(words, &said);
 
-	if (!strcmp(recording->argv[0], "attach"))
-		ok = !kill(recording->pid, SIGINT);
 	strbuf_fini(&said);
 	free(experiment);
 	return ok;
@@ -244,17 +251,19 @@ void serve_stop(struct server *server, const struct request *request, json_t *bo
 
 /* ---- notes ---- */
 
-/* Whether a session was opened by that path: no other experiment is written to. */
+/* Whether an open session was opened by that path: no other experiment is written to. */
 static bool is_open(struct server *server, uint32_t session, const char *path)
 {
 	bool found = false;
 
 	pthread_mutex_lock(&server->lock);
 	for (size_t i = 0; i < server->sessions.count; i++) {
-		const struct shown *shown = server->sessions.items[i];
+		const struct view_session *view = server->sessions.items[i];
 
-		for (size_t k = 0; shown->id == session && k < shown->path_count; k++)
-			found |= !strcmp(shown->paths[k], path);
+		if (view->id != session || view->closed)
+			continue;
+		for (size_t k = 0; k < view->path_count; k++)
+			found |= !strcmp(view->paths[k], path);
 	}
 	pthread_mutex_unlock(&server->lock);
 	return found;
@@ -398,8 +407,9 @@ static bool is_own(int fd)
 	       (!(info.st_mode & S_IWOTH) || (S_ISDIR(info.st_mode) && info.st_mode & S_ISVTX));
 }
 
-/* The lines of the file that stay: what others wrote would become ours. */
-static void keep_others(int folder, json_t *settings, struct strbuf *out)
+/* The lines of the file that stay. False: there is one, but it is a link, another user's, or cannot
+ * be read. */
+static bool keep_others(int folder, json_t *settings, struct strbuf *out)
 {
 	int fd = folder_open_file(folder, startup_file, O_RDONLY, 0);
 	FILE *file = fd >= 0 && is_own(fd) ? fdopen(fd, "r") : NULL;
@@ -407,17 +417,33 @@ static void keep_others(int folder, json_t *settings, struct strbuf *out)
 	size_t capacity = 0;
 	ssize_t length;
 
-	while (file && (length = getline(&line, &capacity, file)) > 0)
+	if (!file) {
+		bool is_missing = fd < 0 && errno == ENOENT;
+
+		folder_close(fd);
+		return is_missing;
+	}
+	while ((length = getline(&line, &capacity, file)) > 0)
 		if (!is_replaced(settings, line, (size_t)length)) {
 			strbuf_add(out, line, (size_t)length);
 			if (line[length - 1] != '\n')
 				strbuf_putc(out, '\n');
 		}
+	bool is_whole = !ferror(file);
+
 	free(line);
-	if (file)
-		fclose(file);
+	fclose(file);
+	return is_whole;
+}
+
+static void write_settings(int folder, const struct strbuf *text, struct reply *reply)
+{
+	if (folder >= 0 &&
+	    folder_write_whole(folder, startup_file, text->text ? text->text : "", text->length))
+		reply_nothing(reply);
 	else
-		folder_close(fd);
+		reply_error(reply, HTTP_UNPROCESSABLE, "%s cannot be written: %s", startup_file,
+			    strerror(errno));
 }
 
 void serve_save(struct server *server, const struct request *request, json_t *body,
@@ -427,24 +453,21 @@ void serve_save(struct server *server, const struct request *request, json_t *bo
 	struct strbuf text = {0};
 	int folder = server->folder;
 
-	if (folder < 0 || !is_own(folder)) {
+	if (folder < 0 || !is_own(folder))
 		reply_error(reply, HTTP_UNPROCESSABLE,
 			    "%s is read from directories only that nobody else can change, and %s "
 			    "is none: start helio view in one of your own to save settings",
 			    startup_file, server->directory);
-	} else if (!json_is_array(settings)) {
+	else if (!json_is_array(settings))
 		reply_error(reply, HTTP_BAD_REQUEST, "save takes \"settings\", as print does");
-	} else {
-		keep_others(folder, settings, &text);
-		if (!put_settings(settings, &text, reply))
-			;
-		else if (folder_write_whole(folder, startup_file, text.text ? text.text : "",
-					    text.length))
-			reply_nothing(reply);
-		else
-			reply_error(reply, HTTP_UNPROCESSABLE, "%s cannot be written: %s",
-				    startup_file, strerror(errno));
-	}
+	else if (!keep_others(folder, settings, &text))
+		/* a link, which dot files often are, would be replaced, and its lines lost */
+		reply_error(reply, HTTP_UNPROCESSABLE,
+			    "%s is not a file of its own that can be read, and stays as it is: add "
+			    "the settings yourself",
+			    startup_file);
+	else if (put_settings(settings, &text, reply))
+		write_settings(folder, &text, reply);
 	strbuf_fini(&text);
 }
 

@@ -165,7 +165,7 @@ static void reply_results(struct reply *reply, const struct answer *answer, size
 	json_decref(messages);
 }
 
-/* Where there is no place for messages. */
+/* Text, CSV and arrays have no messages in them. */
 static void reply_failure(struct reply *reply, const struct answer *answer)
 {
 	struct strbuf text = {0};
@@ -174,7 +174,8 @@ static void reply_failure(struct reply *reply, const struct answer *answer)
 		if (answer->messages[i].level == DIAG_ERROR)
 			strbuf_printf(&text, "%s%s", text.length ? "\n" : "",
 				      answer->messages[i].text);
-	reply_error(reply, HTTP_UNPROCESSABLE, "%s", text.text ? text.text : "Nothing came of it");
+	reply_error(reply, HTTP_UNPROCESSABLE, "%s",
+		    text.text ? text.text : "The commands failed and did not say why");
 	strbuf_fini(&text);
 }
 
@@ -230,7 +231,7 @@ static void run(struct server *server, const struct request *request, json_t *bo
 	const struct format *format = find_format(body_text(body, "format"));
 	uint32_t session = (uint32_t)json_integer_value(json_object_get(body, "session"));
 	struct running *running = running_begin(server, request, body_text(body, "id"));
-	struct shown *shown = sessions_get(server, session, running, reply);
+	struct view_session *view = sessions_get(server, session, running, reply);
 	const struct answer_request asked = {
 		.settings = settings->items,
 		.setting_count = settings->count,
@@ -242,9 +243,9 @@ static void run(struct server *server, const struct request *request, json_t *bo
 	};
 	struct answer out;
 
-	if (shown) {
-		answer(shown->answerer, &asked, &out);
-		sessions_put(server, shown);
+	if (view) {
+		answer(view->answerer, &asked, &out);
+		sessions_put(server, view);
 		reply_answer(reply, format, &out, commands->count);
 		answer_fini(&out);
 	}

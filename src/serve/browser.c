@@ -40,11 +40,13 @@ static void tell_ssh(const char *program, const struct listeners *listeners, con
 	char *real = listeners->path ? realpath(listeners->path, NULL) : NULL;
 
 	if (listeners->path)
-		terminal_printf(stdout, "%s: there, first: ssh -N -L %d:%s %s\n", program,
-				FORWARDED_PORT, real ? real : listeners->path, login);
+		terminal_printf(
+			stdout,
+			"%s: on the machine with the browser, run first: ssh -N -L %d:%s %s\n",
+			program, FORWARDED_PORT, real ? real : listeners->path, login);
 	else
 		terminal_printf(stdout,
-				"%s: from where you are, first: ssh -N -L "
+				"%s: on the machine with the browser, run first: ssh -N -L "
 				"%u:127.0.0.1:%u %s\n",
 				program, listeners->port, listeners->port, login);
 	free(login);
@@ -61,7 +63,8 @@ void browser_tell(const char *program, const struct listeners *listeners,
 	if (listeners->path || (connection && *connection))
 		tell_ssh(program, listeners, connection);
 	if (key)
-		terminal_printf(stdout, "%s: for other programs: Authorization: Bearer %s\n",
+		terminal_printf(stdout,
+				"%s: for other programs, the header: Authorization: Bearer %s\n",
 				program, tokens->bearer);
 	terminal_printf(stdout, "%s: Ctrl-C ends it\n", program);
 	fflush(stdout);

@@ -139,11 +139,13 @@ bool guard_knows(struct server *server, const struct request *request)
 static bool is_refused_by_form(const struct request *request, struct reply *reply)
 {
 	if (!is_one_of_ours(request->method)) {
-		reply_error(reply, HTTP_NO_METHOD, "There is no method %.20s here",
+		reply_error(reply, HTTP_NO_METHOD,
+			    "The method %.20s is not allowed: use GET, HEAD or POST",
 			    request->method);
 		reply->allow = "GET, HEAD, POST";
 	} else if (!strcmp(request->method, "POST") && !is_json(request->content_type)) {
-		reply_error(reply, HTTP_NO_TYPE, "What is sent must be application/json");
+		reply_error(reply, HTTP_NO_TYPE,
+			    "The body of a request must have the Content-Type application/json");
 	} else {
 		return false;
 	}
@@ -153,13 +155,15 @@ static bool is_refused_by_form(const struct request *request, struct reply *repl
 bool guard_admits(struct server *server, const struct request *request, struct reply *reply)
 {
 	if (request->repeated)
-		reply_error(reply, HTTP_BAD_REQUEST, "A header is there twice");
+		reply_error(reply, HTTP_BAD_REQUEST,
+			    "A header that may be there once is there twice");
 	else if (!is_host(server, request->host))
 		reply_error(reply, HTTP_MISDIRECTED,
 			    "This server is not at that address: use the one that helio view "
 			    "printed");
 	else if (!comes_from_here(request))
-		reply_error(reply, HTTP_FORBIDDEN, "Requests of other pages are not answered");
+		reply_error(reply, HTTP_FORBIDDEN,
+			    "Requests from pages of other sites are not answered");
 	else if (is_refused_by_form(request, reply))
 		return false;
 	else if (!strncmp(request->path, "/api/", 5) &&

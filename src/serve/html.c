@@ -257,12 +257,12 @@ static size_t size_of_page(void)
 
 /* ---- all of it ---- */
 
-static bool wait_until_open(struct server *server, struct shown *shown)
+static bool wait_until_open(struct server *server, struct view_session *view)
 {
 	pthread_mutex_lock(&server->lock);
-	while (!shown->answerer && !shown->failed)
+	while (!view->answerer && !view->failed)
 		pthread_cond_wait(&server->opened, &server->lock);
-	bool opened = !shown->failed;
+	bool opened = !view->failed;
 
 	pthread_mutex_unlock(&server->lock);
 	return opened;
@@ -329,12 +329,12 @@ int serve_html(const char *program, char *const *experiments, size_t count, cons
 	}
 	if (!server_init(&server, &config))
 		return EXIT_FAILED;
-	struct shown *shown = sessions_open_later(&server, experiments, count);
+	struct view_session *view = sessions_open_later(&server, experiments, count);
 
-	if (wait_until_open(&server, shown))
+	if (wait_until_open(&server, view))
 		status = write_page(&server, program, file);
-	for (size_t i = 0; i < shown->messages.count && shown->failed; i++)
-		terminal_printf(stderr, "%s: %s\n", program, shown->messages.items[i].text);
+	for (size_t i = 0; i < view->messages.count && view->failed; i++)
+		terminal_printf(stderr, "%s: %s\n", program, view->messages.items[i].text);
 	server_fini(&server);
 	return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libmicrohttpd, a thread for each connection: a request is long work, and the thread that asks is
- * the one that is told to stop.  Limits: 32 connections, 10 s without a byte, 30 s for a request to
- * be there as a whole, 8 kB of target, 16 kB of headers, 1 MB of body.
+ * the one that is told to stop.  Limits: 32 connections to each address, 10 s without a byte, 30 s
+ * for a request to arrive as a whole, 8 kB of target, 16 kB of headers, 1 MB of body.
  */
 #include "serve/http.h"
 
@@ -17,10 +17,10 @@ enum {
 	REQUEST_MOST = 30,
 };
 
-/* A connection, and since when it has been without a whole request. */
-struct line {
+/* A connection, and since when the server has been waiting for a whole request. */
+struct client {
 	int fd;
-	double since; /* 0: a request is at work */
+	double since; /* 0: a request is being answered */
 	bool used;
 };
 
@@ -28,7 +28,7 @@ struct http {
 	struct MHD_Daemon *daemon;
 	struct server *server;
 	pthread_mutex_t lock;
-	struct line lines[SERVER_CONNECTIONS * 2];
+	struct client clients[SERVER_CONNECTIONS * 2];
 };
 
 /* A request that is being received. */
@@ -57,13 +57,13 @@ static void note_connection(void *data, struct MHD_Connection *connection, void 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		*socket_data = NULL;
 		for (size_t i = 0; i < SERVER_CONNECTIONS * 2 && !*socket_data; i++)
-			if (!http->lines[i].used) {
-				http->lines[i] =
-					(struct line){fd_of(connection), server_now(), true};
-				*socket_data = &http->lines[i];
+			if (!http->clients[i].used) {
+				http->clients[i] =
+					(struct client){fd_of(connection), server_now(), true};
+				*socket_data = &http->clients[i];
 			}
 	} else if (*socket_data) {
-		((struct line *)*socket_data)->used = false;
+		((struct client *)*socket_data)->used = false;
 	}
 	pthread_mutex_unlock(&http->lock);
 }
@@ -72,11 +72,11 @@ static void note_request(struct http *http, struct MHD_Connection *connection, b
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct line *line = info ? info->socket_context : NULL;
+	struct client *client = info ? info->socket_context : NULL;
 
 	pthread_mutex_lock(&http->lock);
-	if (line)
-		line->since = at_work ? 0 : server_now();
+	if (client)
+		client->since = at_work ? 0 : server_now();
 	pthread_mutex_unlock(&http->lock);
 }
 
@@ -86,13 +86,13 @@ void http_tend(struct http *http)
 
 	pthread_mutex_lock(&http->lock);
 	for (size_t i = 0; i < SERVER_CONNECTIONS * 2; i++)
-		if (http->lines[i].used && http->lines[i].since > 0 &&
-		    now - http->lines[i].since > REQUEST_MOST)
-			shutdown(http->lines[i].fd, SHUT_RDWR);
+		if (http->clients[i].used && http->clients[i].since > 0 &&
+		    now - http->clients[i].since > REQUEST_MOST)
+			shutdown(http->clients[i].fd, SHUT_RDWR);
 	pthread_mutex_unlock(&http->lock);
 }
 
-/* ---- what came ---- */
+/* ---- headers of requests ---- */
 
 struct headers {
 	struct request *request;
@@ -128,7 +128,7 @@ static enum MHD_Result take_header(void *data, enum MHD_ValueKind kind, const ch
 	return MHD_YES;
 }
 
-/* ---- what goes ---- */
+/* ---- responses ---- */
 
 static const struct {
 	const char *name, *value;
@@ -211,7 +211,7 @@ static enum MHD_Result answer_request_of(struct http *http, struct MHD_Connectio
 		reply_error(&reply, HTTP_LARGE_HEADERS, "The headers are larger than %d bytes",
 			    REQUEST_HEADERS_MOST);
 	else if (exchange->is_large)
-		reply_error(&reply, HTTP_TOO_LARGE, "What is sent is larger than %d bytes",
+		reply_error(&reply, HTTP_TOO_LARGE, "The body is larger than %d bytes",
 			    REQUEST_BODY_MOST);
 	else
 		server_answer(server, &request, &reply);

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,11 +63,11 @@ static void close_sessions(struct server *server)
 			nanosleep(&moment, NULL);
 	}
 	while (server->sessions.count) {
-		struct shown *shown = server->sessions.items[0];
+		struct view_session *view = server->sessions.items[0];
 
-		shown->closed = true;
-		shown->users = 1;
-		sessions_put(server, shown);
+		view->closed = true;
+		view->users = 1;
+		sessions_put(server, view);
 	}
 }
 
@@ -97,7 +96,7 @@ static void say(const struct serve_config *config, const struct diag_list *diags
 }
 
 /* False: it has failed by now, and that has been said. */
-static bool wait_a_little(struct server *server, struct shown *shown)
+static bool wait_a_little(struct server *server, struct view_session *view)
 {
 	double begin = server_now();
 	bool failed = false, opened = false;
@@ -110,14 +109,14 @@ static bool wait_a_little(struct server *server, struct shown *shown)
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
 		pthread_mutex_lock(&server->lock);
-		if (!shown->failed && !shown->answerer)
+		if (!view->failed && !view->answerer)
 			pthread_cond_timedwait(&server->opened, &server->lock, &until);
-		failed = shown->failed;
-		opened = shown->answerer;
+		failed = view->failed;
+		opened = view->answerer;
 		pthread_mutex_unlock(&server->lock);
 	}
 	if (failed)
-		say(server->config, &shown->messages);
+		say(server->config, &view->messages);
 	return !failed;
 }
 
@@ -199,6 +198,7 @@ static int take_signals(void)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL); /* who starts us may ignore it: the status of children was lost */
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 

@@ -47,9 +47,9 @@ static json_t *read_body(const struct request *request, struct reply *reply)
 	if (json_is_object(body))
 		return body;
 	if (body)
-		reply_error(reply, HTTP_BAD_REQUEST, "What is sent must be a JSON object");
+		reply_error(reply, HTTP_BAD_REQUEST, "The body must be a JSON object");
 	else
-		reply_error(reply, HTTP_BAD_REQUEST, "What is sent is no JSON: %s (line %d)",
+		reply_error(reply, HTTP_BAD_REQUEST, "The body is not JSON: %s (line %d)",
 			    error.text, error.line);
 	json_decref(body);
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests at work: how far they are, and how they are ended. */
+/* Requests being answered: their progress, and how they are cancelled. */
 #include "base/json.h"
 #include "serve/server.h"
 
@@ -22,7 +22,7 @@ struct running *running_begin(struct server *server, const struct request *reque
 		snprintf(running->id, sizeof(running->id), "%s", id ? id : "");
 	}
 	pthread_mutex_unlock(&server->lock);
-	return running; /* there are more of them than connections */
+	return running; /* there are as many as connections to both addresses */
 }
 
 void running_end(struct running *running)
@@ -66,7 +66,7 @@ void serve_progress(struct server *server, const struct request *request, json_t
 		done = running->done;
 	pthread_mutex_unlock(&server->lock);
 	if (done < 0)
-		reply_error(reply, HTTP_NOT_FOUND, "No such request is at work");
+		reply_error(reply, HTTP_NOT_FOUND, "No request of that id is being answered");
 	else
 		reply_json(reply, json_pack("{s:f}", "done", done > 1 ? 1 : done));
 	free(id);

@@ -22,20 +22,20 @@ enum {
 	REQUEST_ID_MOST = 64,
 };
 
-/* Experiments that are open, or being opened. */
-struct shown {
+/* A session of the API: experiments that are open, or being opened. */
+struct view_session {
 	uint32_t id;
 	char **paths;
 	size_t path_count;
 	struct answerer *answerer; /* NULL: being opened, or it failed */
 	struct diag_list messages; /* of opening */
 	bool failed;
-	unsigned users; /* requests at work */
-	bool closed;	/* goes with the last of them */
+	unsigned users; /* requests that use it */
+	bool closed;	/* freed when the last of them has ended */
 	_Atomic double done;
 };
 
-/* A request at work, which others may ask after. */
+/* A request being answered, whose progress may be asked for. */
 struct running {
 	char id[REQUEST_ID_MOST + 1]; /* "": none */
 	const struct request *request;
@@ -53,7 +53,7 @@ struct server {
 	int folder;	       /* … the same, open (base/folder.h) */
 	pthread_mutex_t lock;  /* of all that follows */
 	pthread_cond_t opened; /* a session has been opened, or has failed */
-	VEC(struct shown *) sessions;
+	VEC(struct view_session *) sessions;
 	uint32_t last_session;
 	struct running running[SERVER_RUNNING];
 	VEC(struct recording) recordings;
@@ -73,11 +73,11 @@ double server_now(void);
 /* sessions.c */
 /* Opens experiments in another thread, or, with a running request, in this one: NULL: there are too
  * many, or it was cancelled. */
-struct shown *sessions_open_later(struct server *server, char *const *paths, size_t count);
+struct view_session *sessions_open_later(struct server *server, char *const *paths, size_t count);
 /* The session, when it is open; to be put back. NULL: a reply has been made. */
-struct shown *sessions_get(struct server *server, uint32_t id, struct running *running,
-			   struct reply *reply);
-void sessions_put(struct server *server, struct shown *shown);
+struct view_session *sessions_get(struct server *server, uint32_t id, struct running *running,
+				  struct reply *reply);
+void sessions_put(struct server *server, struct view_session *view);
 
 /* running.c */
 /* Takes a request's id into the list; where that is full, nobody can ask after it. */

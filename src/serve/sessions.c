@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sessions: lists of experiments that are open.  The first is opened while the page is already
- * there; others in the request that asks for them.  A session lives until it is closed and the
+ * Sessions: lists of experiments that are open.  The first is opened while the server already
+ * answers; others in the request that asks for them.  A session lives until it is closed and the
  * last request over it has ended.
  */
 #include "base/json.h"
@@ -11,36 +11,36 @@
 #include <string.h>
 #include <time.h>
 
-static void shown_free(struct shown *shown)
+static void view_session_free(struct view_session *view)
 {
-	answerer_close(shown->answerer);
-	for (size_t i = 0; i < shown->path_count; i++)
-		free(shown->paths[i]);
-	free(shown->paths);
-	diag_fini(&shown->messages);
-	free(shown);
+	answerer_close(view->answerer);
+	for (size_t i = 0; i < view->path_count; i++)
+		free(view->paths[i]);
+	free(view->paths);
+	diag_fini(&view->messages);
+	free(view);
 }
 
 /* With the lock. NULL: there are too many. The first user is the caller. */
-static struct shown *add(struct server *server, char *const *paths, size_t count)
+static struct view_session *add(struct server *server, char *const *paths, size_t count)
 {
-	struct shown *shown;
+	struct view_session *view;
 
 	if (server->sessions.count >= SERVER_SESSIONS)
 		return NULL;
-	shown = xcalloc(1, sizeof(*shown));
-	shown->id = ++server->last_session;
-	shown->path_count = count;
-	shown->users = 1;
-	shown->paths = xcalloc(count + 1, sizeof(*shown->paths));
+	view = xcalloc(1, sizeof(*view));
+	view->id = ++server->last_session;
+	view->path_count = count;
+	view->users = 1;
+	view->paths = xcalloc(count + 1, sizeof(*view->paths));
 	for (size_t i = 0; i < count; i++)
-		shown->paths[i] = xstrdup(paths[i]);
-	*vec_push(&server->sessions) = shown;
-	return shown;
+		view->paths[i] = xstrdup(paths[i]);
+	*vec_push(&server->sessions) = view;
+	return view;
 }
 
 /* With the lock. */
-static struct shown *find(struct server *server, uint32_t id)
+static struct view_session *find(struct server *server, uint32_t id)
 {
 	for (size_t i = 0; i < server->sessions.count; i++)
 		if (server->sessions.items[i]->id == id && !server->sessions.items[i]->closed)
@@ -49,22 +49,22 @@ static struct shown *find(struct server *server, uint32_t id)
 }
 
 /* With the lock. */
-static void remove_unused(struct server *server, struct shown *shown)
+static void remove_unused(struct server *server, struct view_session *view)
 {
-	if (!shown->closed || shown->users)
+	if (!view->closed || view->users)
 		return;
 	for (size_t i = 0; i < server->sessions.count; i++)
-		if (server->sessions.items[i] == shown)
+		if (server->sessions.items[i] == view)
 			server->sessions.items[i] =
 				server->sessions.items[--server->sessions.count];
-	shown_free(shown);
+	view_session_free(view);
 }
 
-void sessions_put(struct server *server, struct shown *shown)
+void sessions_put(struct server *server, struct view_session *view)
 {
 	pthread_mutex_lock(&server->lock);
-	shown->users--;
-	remove_unused(server, shown);
+	view->users--;
+	remove_unused(server, view);
 	pthread_mutex_unlock(&server->lock);
 }
 
@@ -72,7 +72,7 @@ void sessions_put(struct server *server, struct shown *shown)
 
 struct opening {
 	struct server *server;
-	struct shown *shown;
+	struct view_session *view;
 	struct running *running; /* or NULL */
 };
 
@@ -80,7 +80,7 @@ static bool tell(void *data, double done)
 {
 	struct opening *opening = data;
 
-	opening->shown->done = done;
+	opening->view->done = done;
 	if (opening->running)
 		return running_tell(opening->running, done);
 	return !opening->server->ending;
@@ -90,17 +90,17 @@ static bool tell(void *data, double done)
 static bool open_session(struct opening *opening)
 {
 	struct server *server = opening->server;
-	struct shown *shown = opening->shown;
+	struct view_session *view = opening->view;
 	struct watch watch = {.tell = tell, .data = opening};
 	struct diag_list messages = {0};
 	struct answerer *answerer;
 	enum status status =
-		answerer_open(shown->paths, shown->path_count, &watch, &answerer, &messages);
+		answerer_open(view->paths, view->path_count, &watch, &answerer, &messages);
 
 	pthread_mutex_lock(&server->lock);
-	shown->messages = messages;
-	shown->answerer = status == STATUS_OK ? answerer : NULL;
-	shown->failed = status != STATUS_OK;
+	view->messages = messages;
+	view->answerer = status == STATUS_OK ? answerer : NULL;
+	view->failed = status != STATUS_OK;
 	pthread_cond_broadcast(&server->opened);
 	pthread_mutex_unlock(&server->lock);
 	return status == STATUS_OK;
@@ -111,36 +111,37 @@ static void *open_in_thread(void *data)
 	struct opening *opening = data;
 
 	open_session(opening);
-	sessions_put(opening->server, opening->shown);
+	sessions_put(opening->server, opening->view);
 	free(opening);
 	return NULL;
 }
 
-struct shown *sessions_open_later(struct server *server, char *const *paths, size_t count)
+struct view_session *sessions_open_later(struct server *server, char *const *paths, size_t count)
 {
 	struct opening *opening = xcalloc(1, sizeof(*opening));
 	pthread_attr_t detached;
 	pthread_t thread;
 
 	pthread_mutex_lock(&server->lock);
-	*opening = (struct opening){.server = server, .shown = add(server, paths, count)};
+	*opening = (struct opening){.server = server, .view = add(server, paths, count)};
 	pthread_mutex_unlock(&server->lock);
-	struct shown *shown = opening->shown;
+	struct view_session *view = opening->view;
 
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
 	if (pthread_create(&thread, &detached, open_in_thread, opening))
 		open_in_thread(opening);
 	pthread_attr_destroy(&detached);
-	return shown;
+	return view;
 }
 
 /* ---- using ---- */
 
 /* With the lock: waits until it is open. False: nobody waits any more. */
-static bool wait_until_open(struct server *server, struct shown *shown, struct running *running)
+static bool wait_until_open(struct server *server, struct view_session *view,
+			    struct running *running)
 {
-	while (!shown->answerer && !shown->failed) {
+	while (!view->answerer && !view->failed) {
 		struct timespec until;
 
 		if (!running_tell(running, 0))
@@ -154,41 +155,41 @@ static bool wait_until_open(struct server *server, struct shown *shown, struct r
 	return true;
 }
 
-static void say_failed(const struct shown *shown, struct reply *reply)
+static void say_failed(const struct view_session *view, struct reply *reply)
 {
-	for (size_t i = 0; i < shown->messages.count; i++)
-		if (shown->messages.items[i].level == DIAG_ERROR) {
-			reply_error(reply, HTTP_UNPROCESSABLE, "%s", shown->messages.items[i].text);
+	for (size_t i = 0; i < view->messages.count; i++)
+		if (view->messages.items[i].level == DIAG_ERROR) {
+			reply_error(reply, HTTP_UNPROCESSABLE, "%s", view->messages.items[i].text);
 			return;
 		}
 	reply_error(reply, HTTP_UNPROCESSABLE, "These experiments cannot be opened");
 }
 
-struct shown *sessions_get(struct server *server, uint32_t id, struct running *running,
-			   struct reply *reply)
+struct view_session *sessions_get(struct server *server, uint32_t id, struct running *running,
+				  struct reply *reply)
 {
 	pthread_mutex_lock(&server->lock);
-	struct shown *shown = find(server, id);
+	struct view_session *view = find(server, id);
 	bool waited = false;
 
-	if (shown) {
-		shown->users++;
-		waited = wait_until_open(server, shown, running);
+	if (view) {
+		view->users++;
+		waited = wait_until_open(server, view, running);
 	}
-	bool is_there = waited && shown->answerer;
+	bool is_there = waited && view->answerer;
 
-	if (!shown)
+	if (!view)
 		reply_error(reply, HTTP_NOT_FOUND, "There is no session %u: open one", id);
 	else if (!waited)
 		reply_error(reply, HTTP_CONFLICT, "Cancelled");
 	else if (!is_there)
-		say_failed(shown, reply);
-	if (shown && !is_there) {
-		shown->users--;
-		remove_unused(server, shown);
+		say_failed(view, reply);
+	if (view && !is_there) {
+		view->users--;
+		remove_unused(server, view);
 	}
 	pthread_mutex_unlock(&server->lock);
-	return is_there ? shown : NULL;
+	return is_there ? view : NULL;
 }
 
 /* ---- requests ---- */
@@ -200,9 +201,9 @@ static void open_now(struct server *server, const struct request *request, const
 	struct opening opening = {.server = server};
 
 	pthread_mutex_lock(&server->lock);
-	opening.shown = add(server, paths, count);
+	opening.view = add(server, paths, count);
 	pthread_mutex_unlock(&server->lock);
-	if (!opening.shown) {
+	if (!opening.view) {
 		reply_error(reply, HTTP_TOO_MANY,
 			    "%d sessions are open, and no more can be: close some",
 			    SERVER_SESSIONS);
@@ -210,16 +211,18 @@ static void open_now(struct server *server, const struct request *request, const
 	}
 	opening.running = running_begin(server, request, id);
 	if (open_session(&opening)) {
-		reply_json(reply, json_pack("{s:i}", "session", (int)opening.shown->id));
+		reply_json(reply, json_pack("{s:i}", "session", (int)opening.view->id));
 	} else {
-		opening.shown->closed = true;
+		pthread_mutex_lock(&server->lock);
+		opening.view->closed = true;
+		pthread_mutex_unlock(&server->lock);
 		if (opening.running->cancelled)
 			reply_error(reply, HTTP_CONFLICT, "Cancelled");
 		else
-			say_failed(opening.shown, reply);
+			say_failed(opening.view, reply);
 	}
 	running_end(opening.running);
-	sessions_put(server, opening.shown);
+	sessions_put(server, opening.view);
 }
 
 /* Those that lie below the directory of the start, by a path without tricks; or that were named
@@ -274,11 +277,11 @@ void serve_refresh(struct server *server, const struct request *request, json_t 
 	struct answer_words paths = {0};
 
 	pthread_mutex_lock(&server->lock);
-	struct shown *shown = find(server, session_of(body));
+	struct view_session *view = find(server, session_of(body));
 
-	for (size_t i = 0; shown && i < shown->path_count; i++) {
+	for (size_t i = 0; view && i < view->path_count; i++) {
 		paths.items = xrealloc(paths.items, (i + 1) * sizeof(*paths.items));
-		paths.items[paths.count++] = xstrdup(shown->paths[i]);
+		paths.items[paths.count++] = xstrdup(view->paths[i]);
 	}
 	pthread_mutex_unlock(&server->lock);
 	if (paths.count)
@@ -293,11 +296,11 @@ void serve_close(struct server *server, const struct request *request, json_t *b
 		 struct reply *reply)
 {
 	pthread_mutex_lock(&server->lock);
-	struct shown *shown = find(server, session_of(body));
+	struct view_session *view = find(server, session_of(body));
 
-	if (shown) {
-		shown->closed = true;
-		remove_unused(server, shown);
+	if (view) {
+		view->closed = true;
+		remove_unused(server, view);
 	}
 	pthread_mutex_unlock(&server->lock);
 	reply_nothing(reply);
@@ -324,22 +327,22 @@ static json_t *json_messages(const struct diag_list *messages)
 	return list;
 }
 
-static json_t *json_session(const struct shown *shown)
+static json_t *json_session(const struct view_session *view)
 {
 	json_t *paths = json_array(), *session;
 	struct answer_experiment experiment;
 	bool growing = false;
 
-	for (size_t i = 0; i < shown->path_count; i++)
-		json_array_append_new(paths, json_text(shown->paths[i]));
-	for (size_t i = 0; shown->answerer && answerer_experiment(shown->answerer, i, &experiment);
+	for (size_t i = 0; i < view->path_count; i++)
+		json_array_append_new(paths, json_text(view->paths[i]));
+	for (size_t i = 0; view->answerer && answerer_experiment(view->answerer, i, &experiment);
 	     i++)
 		growing |= experiment.growing;
-	session = json_pack("{s:i, s:o, s:b, s:o}", "id", (int)shown->id, "experiments", paths,
-			    "growing", (int)growing, "messages", json_messages(&shown->messages));
-	if (!shown->answerer && !shown->failed)
-		json_object_set_new(session, "opening", json_real(shown->done));
-	if (shown->failed)
+	session = json_pack("{s:i, s:o, s:b, s:o}", "id", (int)view->id, "experiments", paths,
+			    "growing", (int)growing, "messages", json_messages(&view->messages));
+	if (!view->answerer && !view->failed)
+		json_object_set_new(session, "opening", json_real(view->done));
+	if (view->failed)
 		json_object_set_new(session, "failed", json_true());
 	return session;
 }
@@ -372,12 +375,12 @@ void serve_bootstrap(struct server *server, const struct request *request, json_
 	struct answerer *first = NULL;
 
 	for (size_t i = 0; i < server->sessions.count; i++) {
-		struct shown *shown = server->sessions.items[i];
+		struct view_session *view = server->sessions.items[i];
 
-		if (shown->closed)
+		if (view->closed)
 			continue;
-		json_array_append_new(sessions, json_session(shown));
-		first = first ? first : shown->answerer;
+		json_array_append_new(sessions, json_session(view));
+		first = first ? first : view->answerer;
 	}
 	commands = json_commands(first);
 	pthread_mutex_unlock(&server->lock);

@@ -35,11 +35,11 @@ static void begin(void)
 	server.port = PORT;
 	memcpy(server.tokens.bearer, key, sizeof(key));
 	memcpy(server.tokens.cookie, key, sizeof(key));
-	struct shown *shown = sessions_open_later(&server, config.experiments, 1);
+	struct view_session *view = sessions_open_later(&server, config.experiments, 1);
 
 	for (bool open = false; !open; nanosleep(&moment, NULL)) {
 		pthread_mutex_lock(&server.lock);
-		open = shown->answerer;
+		open = view->answerer;
 		pthread_mutex_unlock(&server.lock);
 	}
 }

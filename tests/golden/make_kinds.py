@@ -194,12 +194,12 @@ def rank_trace(tree, texts, events):
     return file_header('mpitrace') + block(records, 4, 1)
 
 
-def make_ranks(path, program):
-    """A launcher, of which there is only a log, and its two ranks."""
+def make_ranks(path, program, ranks=tuple(RANKS)):
+    """A launcher, of which there is only a log, and its ranks."""
     os.makedirs(path)
     settings = '<setting name="clock" value="10007"/>\n<setting name="mpi" value="on"/>\n<setting name="follow" value="on"/>\n<setting name="ranks" value="on"/>\n'
     write(path, 'log.xml', LOG + settings + '<argument text="mpirun"/>\n<event kind="exit" tstamp="2000000000" status="0" signal="0"/>\n</experiment>\n')
-    for rank, (texts, events) in enumerate(RANKS):
+    for rank, (texts, events) in enumerate(ranks):
         directory = os.path.join(path, f'_r{rank}.er')
         os.makedirs(directory)
         tree = Tree()

@@ -268,6 +268,12 @@ def named(count):
     return texts + b''.join(b'\x20\1' + golden.varint(i) + b'\1' + golden.varint(i) + b'\1' for i in range(1, count + 1))
 
 
+def communicators(count):
+    """A message in each, of ten million members."""
+    texts = b'\x85\1\1a' + b''.join(b'\x85' + golden.varint(i) + golden.varint(len(b'#%d:0-9999999' % i)) + b'#%d:0-9999999' % i for i in range(2, count + 2))
+    return texts + b''.join(b'\x20\1\1\1' + golden.varint(i) + b'\4\3\1' for i in range(2, count + 2))
+
+
 # What others than map.xml and log.xml tell, each in as few bytes as there can be: how many at first, the files, a setting, commands.
 RECORDINGS = {
     'events': (1 << 20, lambda n: {'profile': golden.file_header('profile', 96) + golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2).block()
@@ -281,6 +287,7 @@ RECORDINGS = {
                 ['-overview', '-samples', '-header']),
     'blocks': (200000, lambda n: trace('heaptrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'heap', ['-leaks', '-allocs', '-heapstat', '-report']),
     'locks': (200000, lambda n: trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'sync', ['-locks', '-functions', '-report']),
+    'communicators': (20, lambda n: trace('mpitrace', communicators(n)), 'mpi', ['-mpistat', '-mpimatrix', '-mpiwaits', '-mpicomms', '-report']),
     'files': (100000, lambda n: trace('iotrace', named(n)), 'io', ['-ioactivity', '-iodetail', '-iostat', '-report']),
 }
 

@@ -5,8 +5,12 @@ have, and the functions that the implementation's own mpi.h declares.
 """
 import pathlib
 import re
+import sys
 
 from harness import ROOT, Failure, Skip, test
+
+sys.path.insert(0, str(ROOT / 'tests' / 'golden'))
+import make_kinds  # noqa: E402
 
 TARGETS = ROOT / 'tests' / 'targets'
 IMPLEMENTATIONS = ('openmpi', 'mpich')
@@ -298,3 +302,24 @@ def threads(t):
         t.equal(found['MPI_Waitall'][4], 4 * count, f'{implementation}: bytes that came')
         answer = t.print(run.experiment, '-mpiwaits')[0]
         t.equal((answer['messages'], answer['sends_alone'], answer['receives_alone']), (count, 0, 0), f'{implementation}: both ends')
+
+
+@test
+def a_rank_without_the_others(t):
+    """Two barriers of rank 0, and nothing of rank 1, which was lost: they are not one barrier of two members, at which rank 0 waits for itself."""
+    make_kinds.make(str(t.directory))
+    barriers = [(10, ms, ('_start', 'main'), (30 * make_kinds.MS, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0)) for ms in (100, 200)]
+    make_kinds.make_ranks(str(t.directory / 'alone.1.er'), str(t.directory / 'app'), [([b'MPI_Barrier', make_kinds.WORLD], barriers)])
+    waits = t.print('alone.1.er', '-mpiwaits')[0]
+    t.equal((waits['rows'], waits['collectives']), ([], 0), waits)
+
+
+@test
+def communicators_that_are_many(t):
+    """Those that the collector has no room for have no description; each call with one wrote another, of a communicator that is not there."""
+    program = build(t, 'openmpi', 'mpi_many.c')
+    experiment = record(t, 'openmpi', program, ranks=1).experiment
+    rows = t.print(experiment, '-mpicomms')[0]['rows']
+    t.check(4000 < len(rows) <= 4500 + 1, f'{len(rows)} communicators')
+    barriers = [row for row in t.print(experiment, '-mpistat')[0]['rows'] if row.get('function') == 'MPI_Barrier']
+    t.equal(barriers[0]['calls'], 1000, 'all calls are there')

@@ -386,6 +386,25 @@ def sessions(t):
 
 
 @test
+def what_requests_define(t):
+    """An index object is a command in the request that defines it and in those behind it, also where the first answers come from kept sums."""
+    make_kinds.make(str(t.directory))
+    kept = {'HELIO_CACHE': 'all', 'XDG_CACHE_HOME': str(t.directory / 'cache')}
+    define = ['indxobj_define', 'Tens', 'TSTAMP / 100000000']
+    expected = json.loads(t.run(t.helio, 'print', '-printmode', 'json', '-indxobj_define', *define[1:], '-Tens', 'kinds.1.er', env=kept).out)['rows']
+    t.run(t.helio, 'print', '-functions', 'kinds.1.er', env=kept)
+    t.check(list((t.directory / 'cache').rglob('*.sums')), 'sums are kept')
+    for env in {}, kept:
+        for settings, commands in ([], [define, ['Tens']]), ([define], [['Tens']]):
+            with kinds(t, env=env) as server:
+                for words in commands, [['Tens']]:
+                    answer = server.print(*words, settings=settings).json
+                    t.check(answer['results'][-1], f'{env}, {settings}, {words}: {answer["messages"]}')
+                    t.equal(answer['results'][-1]['rows'], expected, f'{env}, {settings}, {words}')
+                    settings = []
+
+
+@test
 def at_once(t):
     """Many requests of different kinds, by many clients: each has the answer that it has alone."""
     asked = [([['limit', '5']], [['functions']]), ([], [['calltree']]), ([['filters', 'TSTAMP < 400000000']], [['functions'], ['threads']]), ([], [['header']]),
@@ -548,6 +567,37 @@ def stops(t):
 
 
 @test
+def what_a_recorded_program_prints_without_end(t):
+    """Of 32 MB the server keeps in memory what it can still be asked for."""
+    def kept():
+        files = (path for path in pathlib.Path(f'/proc/{server.process.pid}/fd').iterdir() if 'memfd:recording' in os.readlink(path))
+        return sum(path.stat().st_blocks * 512 for path in files)
+
+    with kinds(t) as server:
+        number = server.post('record', {'command': 'collect', 'options': ['-p', 'off'], 'program': ['sh', '-c', 'yes | head -c 32M; echo end']}).json['recording']
+
+        def row():
+            return server.get('recordings').json[number - 1]
+
+        wait_until(lambda: not row()['running'], 'it ends')
+        t.check('\nend\n' in row()['output'] and len(row()['output']) == 64 << 10, 'the end of it')
+        t.check(row()['experiment'], 'its experiment')
+        wait_until(lambda: kept() < 1 << 20, 'memory is given back')
+
+
+IGNORANT = 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])'
+
+
+@test
+def recordings_of_who_ignores_children(t):
+    """Started with SIGCHLD ignored, as some launchers have it: that a recording has ended, and how, is known all the same."""
+    with kinds(t, 'kinds.1.er', before=(sys.executable, '-c', IGNORANT)) as server:
+        number = server.post('record', {'command': 'collect', 'options': ['-p', 'off'], 'program': ['sh', '-c', 'exit 3']}).json['recording']
+        wait_until(lambda: not server.get('recordings').json[number - 1]['running'], 'it ends')
+        t.equal(server.get('recordings').json[number - 1]['status'], 3, 'its status')
+
+
+@test
 def notes(t):
     with kinds(t) as server:
         text = 'a note\n<b>second</b> line'
@@ -571,6 +621,14 @@ def saves(t):
         for wrong in ([['outfile', 'x']], [['functions']], [['limit', '3\nscript x']], [['nonsense']], [[]]):
             t.equal(server.post('save', {'settings': wrong}).status, 422, wrong)
         t.equal((t.directory / '.er.rc').read_text().count('\n'), 4, 'nothing was added')
+        # A link leads to lines that are kept elsewhere: neither they nor the link go.
+        (t.directory / '.er.rc').rename(t.directory / 'dotfiles')
+        (t.directory / '.er.rc').symlink_to('dotfiles')
+        t.equal(server.post('save', {'settings': [['limit', '5']]}).status, 422, 'a link')
+        t.equal((os.readlink(t.directory / '.er.rc'), (t.directory / 'dotfiles').read_text().count('\n')), ('dotfiles', 4), 'the link')
+        (t.directory / '.er.rc').unlink()
+        t.equal(server.post('save', {'settings': [['limit', '5']]}).status, 204, 'where there is none')
+        t.equal((t.directory / '.er.rc').read_text(), 'limit "5"\n', 'the new file')
 
 
 @test
@@ -731,5 +789,7 @@ def page_in_a_file(t):
         got = data['answers'][json.dumps(words, separators=(',', ':'))]
         printed = json.loads(t.run(t.helio, 'print', '-printmode', 'json', '-limit', '500', f'-{words[0]}', *words[1:], 'kinds.1.er').out)
         t.equal({**got, 'warnings': 0}, {**printed, 'warnings': 0}, words)
+    result = t.run(t.helio, 'html', 'kinds.1.er/')
+    t.equal((result.status, result.out), (0, 'helio html: kinds.1.er.html\n'), 'beside the experiment, as a shell completes its name')
     result = t.run(t.helio, 'html', 'none.er', '-o', 'none.html')
     t.check(result.status == 1 and 'none.er' in result.err and not (t.directory / 'none.html').exists(), result.err)

@@ -29,13 +29,13 @@ class Reply:
 
 
 class Server:
-    """helio view WORDS, running; ended at the end of the with statement."""
+    """helio view WORDS, running; ended at the end of the with statement. before: the words of who starts it."""
 
-    def __init__(self, t, *words, env=None, key=True):
+    def __init__(self, t, *words, env=None, key=True, before=()):
         self.t = t
         environment = {name: value for name, value in os.environ.items() if name not in ('BROWSER', 'DISPLAY', 'SSH_CONNECTION')}
         environment.update(env or {})
-        command = [str(t.helio), 'view', *(['--no-open'] if key else []), *map(str, words)]
+        command = [*before, str(t.helio), 'view', *(['--no-open'] if key else []), *map(str, words)]
         self.process = subprocess.Popen(command, cwd=t.directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         self.out = ''

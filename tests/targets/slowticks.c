@@ -4,7 +4,7 @@
  * clock takes SLOWTICKS_US microseconds more of the thread's time. System calls are made directly:
  * the collector shows a program its own signals only.
  */
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/sources/clock_signals.h"
 
 #include <dlfcn.h>

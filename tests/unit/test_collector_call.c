@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "collector/arch/call.h"
-#include "collector/unwind/x86_64_effect.h"
+#include "collector/arch/x86_64/effect.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -3,12 +3,12 @@
  * Block files, the stack table and the record writer, used directly: what many
  * threads put in at once must be what a plain scan of the files finds.
  */
-#include "collector/core/blockfile.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/writer.h"
+#include "collector/storage/blockfile.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 #include "format/format.h"
 #include "format/varint.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mathematics of sampling, against libm's; and what is read of the trace at the end. */
-#include "collector/core/blockfile.h"
-#include "collector/core/record_buffer.h"
 #include "collector/core/trace.h"
 #include "collector/sources/heap_sample.h"
 #include "collector/sources/heap_search.h"
+#include "collector/storage/blockfile.h"
+#include "collector/storage/record_buffer.h"
 
 #include <math.h>
 #include <setjmp.h>

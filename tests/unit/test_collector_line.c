@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_line.h"
-#include "collector/sources/clock_phase.h"
 #include "format/family.h"
 
 #include <pthread.h>
@@ -25,8 +25,8 @@ static bool live(struct format_family *family)
 	bool ticked = false;
 
 	if (!line_read(line_take(family), INTERVAL_NS, &left_ns, &wary))
-		left_ns = phase_random(INTERVAL_NS);
-	for (; at_ns + left_ns < LIFE_NS; left_ns = phase_jitter(INTERVAL_NS)) {
+		left_ns = jitter_random(INTERVAL_NS);
+	for (; at_ns + left_ns < LIFE_NS; left_ns = jitter_ns(INTERVAL_NS)) {
 		at_ns += left_ns;
 		ticked = true;
 	}
@@ -92,8 +92,8 @@ static void word_is_a_part_of_an_interval(void **state)
 		}
 		assert_true(line_read(line_word(UINT64_MAX, interval, UINT32_MAX), interval, &left,
 				      &wary));
-		assert_in_range(left, phase_longest(interval) - interval / 1000000 - 1,
-				phase_longest(interval));
+		assert_in_range(left, jitter_longest_ns(interval) - interval / 1000000 - 1,
+				jitter_longest_ns(interval));
 	}
 }
 
@@ -117,7 +117,7 @@ static void damaged_page(void **state)
 		assert_int_equal(line_take(&family), word);
 		assert_int_equal(line_take(&family), 0);
 		if (line_read(word, INTERVAL_NS, &left, &wary)) {
-			assert_true(left <= phase_longest(INTERVAL_NS));
+			assert_true(left <= jitter_longest_ns(INTERVAL_NS));
 			assert_true(wary <= 255);
 		}
 	}

@@ -17,17 +17,15 @@
 
 #include <cmocka.h>
 
-#include "collector/core/control.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
-#include "collector/sources/counter.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 #include "collector/unwind/modules.h"
-#include "collector/wrap/descriptor.h"
 
 enum { THREADS = 4, STACKS = 40000, DISTINCT = 3000, EVENTS = 30000, LOADS = 150 };
 
@@ -42,11 +40,6 @@ uint64_t clock_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void *control_take_block(struct blockfile *file, size_t size, uint32_t *arena)
-{
-	return blockfile_take(file, size, arena);
-}
-
 int descriptor_number(_Atomic int *owner)
 {
 	return *owner;
@@ -56,13 +49,6 @@ bool descriptor_hold(int fd, _Atomic int *owner)
 {
 	*owner = fd;
 	return true;
-}
-
-/* No faults are counted here. */
-void counter_prefault(const void *memory, size_t size)
-{
-	(void)memory;
-	(void)size;
 }
 
 /* Who looks at snapshots: each has a state, and its lock meanwhile. */

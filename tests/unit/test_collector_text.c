@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text without libc, against what printf says. */
-#include "collector/core/text.h"
+#include "collector/storage/text.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -16,11 +16,11 @@
 
 #include <cmocka.h>
 
+#include "collector/arch/x86_64/decode.h"
 #include "collector/unwind/cfi.h"
 #include "collector/unwind/rule.h"
 #include "collector/unwind/scan.h"
 #include "collector/unwind/slow.h"
-#include "collector/unwind/x86_64_decode.h"
 #include "unwind_support.h"
 
 struct text {

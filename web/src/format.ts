@@ -74,6 +74,9 @@ export function exact(value: number, unit: string): string {
 	return `${Number.isInteger(value) ? grouped.format(value) : value.toPrecision(10).replace(/\.?0+$/, '')}${name}`;
 }
 
+// The largest value; there may be more than Math.max takes as arguments.
+export const largest = (values: number[]): number => values.reduce((most, value) => (value > most ? value : most), -Infinity);
+
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 const flavours: [RegExp, string][] = [

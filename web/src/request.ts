@@ -47,7 +47,7 @@ function splitOnce(text: string): [string, string] {
 export const request = (state: State, wish: Wish, ...commands: [string, ...string[]][]): PrintRequest =>
 	({ settings: settingsFor(state, wish), commands });
 
-const quote = (word: string): string =>
+export const quote = (word: string): string =>
 	/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`;
 
 // As typed in a shell. -printmode json would give what the page works with.

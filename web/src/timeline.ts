@@ -2,6 +2,7 @@
 // What `timeline` answers, as arrays to draw from; and stacks of events as a flame chart.
 
 import { stateOrder } from './colour';
+import { largest } from './format';
 import type { Frame, Result, Row } from './types';
 import { num } from './types';
 
@@ -179,7 +180,7 @@ export function strips(result: Result | null | undefined): Strip[] {
 	const own = rows.filter((r) => r.experiment === first);
 	const make = (title: string, unit: string, value: (r: Row) => number): Strip => {
 		const points = own.map((r) => ({ begin: num(r, 'start_s'), end: num(r, 'end_s'), value: value(r) }));
-		return { title, unit, max: Math.max(...points.map((p) => p.value)), points };
+		return { title, unit, max: largest(points.map((p) => p.value)), points };
 	};
 	return [
 		make('CPUs in use', '', (r) => (num(r, 'user_s') + num(r, 'system_s')) / num(r, 'duration_s')),

@@ -361,6 +361,7 @@ static void match_comm(struct matching *matching, struct mpi_matches *matches,
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (parts[i].rank != parts[i / calls * calls].rank ||
+		    (i && i % calls == 0 && parts[i].rank == parts[i - 1].rank) ||
 		    parts[i].function != parts[i % calls].function)
 			return;
 	for (size_t number = 0; number < calls; number++)

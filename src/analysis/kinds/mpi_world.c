@@ -26,11 +26,10 @@ static uint32_t world_for(struct mpi_worlds *worlds, uint32_t group, int32_t ran
 	uint32_t number = 0;
 
 	for (; number < worlds->worlds.count; number++) {
-		const struct mpi_world *world = &worlds->worlds.items[number];
-		bool is_free =
-			(size_t)rank >= world->processes.count || !world->processes.items[rank];
+		uint64_t key = (uint64_t)number << 32 | (uint32_t)rank;
 
-		if (world->group == group && is_free)
+		if (worlds->worlds.items[number].group == group &&
+		    hash_map_get(&worlds->taken, key) == HASH_NONE)
 			return number;
 	}
 	*vec_push(&worlds->worlds) = (struct mpi_world){.group = group};
@@ -48,17 +47,44 @@ static void add_rank(struct mpi_worlds *worlds, const struct session_process *pr
 	if (of->rank == MPI_RANK_UNKNOWN)
 		return;
 	of->world = world_for(worlds, group, of->rank);
-	struct mpi_world *world = &worlds->worlds.items[of->world];
-
-	while (world->processes.count <= (size_t)of->rank)
-		*vec_push(&world->processes) = 0;
-	world->processes.items[of->rank] = process->id;
+	hash_map_put(&worlds->taken, (uint64_t)of->world << 32 | (uint32_t)of->rank, process->id);
 }
 
 /* ---- communicators ---- */
 
+static void add_range(struct mpi_ranks *ranks, unsigned long first, unsigned long last,
+		      unsigned long step)
+{
+	struct mpi_range range = {.first = (int32_t)first,
+				  .step = (int32_t)step,
+				  .before = ranks->count,
+				  .count = last < first ? 0 : (last - first) / step + 1};
+
+	*vec_push(&ranks->ranges) = range;
+	ranks->count += range.count;
+}
+
+static int32_t rank_at(const struct mpi_ranks *ranks, uint64_t index)
+{
+	size_t low = 0, high = ranks->ranges.count;
+
+	if (index >= ranks->count)
+		return MPI_RANK_UNKNOWN;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranks->ranges.items[middle].before <= index)
+			low = middle;
+		else
+			high = middle;
+	}
+	const struct mpi_range *range = &ranks->ranges.items[low];
+
+	return range->first + (int32_t)(index - range->before) * range->step;
+}
+
 /* Reads "a-b+s,c": up to another character. */
-static const char *read_ranks(const char *text, struct mpi_comm *comm, bool peers)
+static const char *read_ranks(const char *text, struct mpi_ranks *ranks)
 {
 	while (*text >= '0' && *text <= '9') {
 		char *end;
@@ -68,14 +94,9 @@ static const char *read_ranks(const char *text, struct mpi_comm *comm, bool peer
 			last = strtoul(end + 1, &end, 10);
 		if (*end == '+')
 			step = strtoul(end + 1, &end, 10);
-		if (last >= RANKS_MAX || !step)
+		if (first >= RANKS_MAX || last >= RANKS_MAX || !step || step >= RANKS_MAX)
 			return end;
-		for (unsigned long rank = first; rank <= last; rank += step) {
-			if (peers)
-				*vec_push(&comm->peers) = (int32_t)rank;
-			else
-				*vec_push(&comm->members) = (int32_t)rank;
-		}
+		add_range(ranks, first, last, step);
 		text = *end == ',' ? end + 1 : end;
 	}
 	return text;
@@ -112,10 +133,10 @@ static uint32_t add_comm(struct mpi_worlds *worlds, uint32_t world, const char *
 					  .name = "",
 					  .identity = arena_strdup(&worlds->arena, sign + 1)};
 		comm->both = number;
-		const char *bar = read_ranks(ranks + 1, comm, false);
+		const char *bar = read_ranks(ranks + 1, &comm->members);
 
 		if (*bar == '|') {
-			read_ranks(bar + 1, comm, true);
+			read_ranks(bar + 1, &comm->peers);
 			join_groups(worlds, number, sign + 1, ranks, bar);
 		}
 	}
@@ -151,14 +172,13 @@ static void free_worlds(struct mpi_worlds *worlds)
 		free(worlds->of[i].comms);
 		free(worlds->of[i].functions);
 	}
-	for (size_t i = 0; i < worlds->worlds.count; i++)
-		vec_fini(&worlds->worlds.items[i].processes);
 	for (size_t i = 0; i < worlds->comms.count; i++) {
-		vec_fini(&worlds->comms.items[i].members);
-		vec_fini(&worlds->comms.items[i].peers);
+		vec_fini(&worlds->comms.items[i].members.ranges);
+		vec_fini(&worlds->comms.items[i].peers.ranges);
 	}
 	free(worlds->of);
 	vec_fini(&worlds->worlds);
+	hash_map_fini(&worlds->taken);
 	vec_fini(&worlds->comms);
 	string_table_fini(&worlds->identities);
 	string_table_fini(&worlds->functions);
@@ -210,9 +230,6 @@ int32_t mpi_peer_rank(const struct mpi_worlds *worlds, const struct mpi_process 
 	if (!number || peer < MPI_PEER_RANK)
 		return MPI_RANK_UNKNOWN;
 	const struct mpi_comm *comm = &worlds->comms.items[number - 1];
-	uint64_t rank = peer - MPI_PEER_RANK;
 
-	if (comm->peers.count)
-		return rank < comm->peers.count ? comm->peers.items[rank] : MPI_RANK_UNKNOWN;
-	return rank < comm->members.count ? comm->members.items[rank] : MPI_RANK_UNKNOWN;
+	return rank_at(comm->peers.count ? &comm->peers : &comm->members, peer - MPI_PEER_RANK);
 }

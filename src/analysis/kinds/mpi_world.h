@@ -12,20 +12,30 @@
 enum { MPI_RANK_UNKNOWN = -1 };
 
 /* A communicator, or the group of a window or file. */
+/* Ranks a, a + step, ...: kept as they are written, for a short text may list millions. */
+struct mpi_range {
+	int32_t first, step;
+	uint64_t before, count; /* ranks in the ranges before this one, and in this one */
+};
+
+struct mpi_ranks {
+	VEC(struct mpi_range) ranges;
+	uint64_t count; /* of ranks */
+};
+
 struct mpi_comm {
 	uint32_t world; /* whose ranks it has */
 	uint32_t both; /* index of the one that has this number for both its groups, or of itself */
 	const char *name;     /* "" : it has none */
 	const char *identity; /* what its members call it beside the name: N:RANKS */
 	/* The ranks in MPI_COMM_WORLD of its members, and of those that one communicates with. */
-	VEC(int32_t) members;
-	VEC(int32_t) peers; /* of an inter-communicator; else none: the members are */
+	struct mpi_ranks members;
+	struct mpi_ranks peers; /* of an inter-communicator; else none: the members are */
 };
 
 /* The processes of one MPI_COMM_WORLD. */
 struct mpi_world {
-	uint32_t group;		 /* of comparisons, that its processes are of */
-	VEC(uint32_t) processes; /* ids by rank; 0: not recorded */
+	uint32_t group; /* of comparisons, that its processes are of */
 };
 
 struct mpi_process {
@@ -39,6 +49,7 @@ struct mpi_process {
 struct mpi_worlds {
 	struct arena arena;
 	VEC(struct mpi_world) worlds;
+	struct hash_map taken; /* world << 32 | rank → the process that has it */
 	VEC(struct mpi_comm) comms;
 	struct string_table identities; /* "world identity" → index of a communicator */
 	struct string_table functions;	/* names */

@@ -198,9 +198,10 @@ static bool is_of_machine(struct java *java)
 	return false;
 }
 
-static uint32_t stand_in(struct java *java, enum format_pseudo_pc pc)
+static uint32_t pseudo_node(struct java *java, enum format_pseudo_pc pc)
 {
-	return rewriting_node(java->rewriting, STACK_ROOT, rewriting_stand_in(java->rewriting, pc));
+	return rewriting_node(java->rewriting, STACK_ROOT,
+			      rewriting_pseudo_location(java->rewriting, pc));
 }
 
 static void show(struct java *java, struct rewritten *pair)
@@ -217,9 +218,9 @@ static void show(struct java *java, struct rewritten *pair)
 		pair->shown[VIEW_EXPERT] = splice(java, true);
 	} else if (reason && reason != FORMAT_JAVA_NO_FRAME) {
 		pair->shown[VIEW_USER] = pair->shown[VIEW_EXPERT] =
-			stand_in(java, FORMAT_PC_JAVA_NO_STACK);
+			pseudo_node(java, FORMAT_PC_JAVA_NO_STACK);
 	} else if (is_of_machine(java)) {
-		pair->shown[VIEW_USER] = stand_in(java, FORMAT_PC_JAVA_SYSTEM);
+		pair->shown[VIEW_USER] = pseudo_node(java, FORMAT_PC_JAVA_SYSTEM);
 	}
 }
 

@@ -4,7 +4,6 @@
 #include "base/array.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct mode_runtime *const runtimes[] = {&mode_omp, &mode_java};
 
@@ -29,7 +28,7 @@ uint32_t rewriting_location(struct rewriting *rewriting, uint64_t pc, uint32_t e
 	return (uint32_t)stacks->locations.count - 1;
 }
 
-uint32_t rewriting_stand_in(struct rewriting *rewriting, enum format_pseudo_pc pc)
+uint32_t rewriting_pseudo_location(struct rewriting *rewriting, enum format_pseudo_pc pc)
 {
 	uint32_t known = hash_map_get(&rewriting->pseudo, pc);
 
@@ -59,25 +58,25 @@ static uint32_t pair_of(struct rewriting *rewriting, uint32_t stack, uint32_t co
 	return hash_map_put(&rewriting->variants, key, node);
 }
 
-struct giving {
+struct node_setter {
 	struct rewriting *rewriting;
 	const struct rows *rows;
 };
 
-/* Gives the events of a page their pairs' nodes. */
-static bool give_nodes(uint64_t *nodes, size_t first, size_t count, void *arg)
+/* Sets the nodes of a page's events to those of their pairs. */
+static bool set_nodes(uint64_t *nodes, size_t first, size_t count, void *arg)
 {
-	const struct giving *giving = arg;
+	const struct node_setter *setter = arg;
 	uint64_t contexts[ROWS_PAGE];
 	bool changed = false;
 
-	rows_read(giving->rows, ROW_CONTEXT, first, count, contexts);
+	rows_read(setter->rows, ROW_CONTEXT, first, count, contexts);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t node = (uint32_t)nodes[i];
 
 		if (node == STACK_ROOT)
 			continue;
-		nodes[i] = pair_of(giving->rewriting, node, (uint32_t)contexts[i]);
+		nodes[i] = pair_of(setter->rewriting, node, (uint32_t)contexts[i]);
 		changed |= nodes[i] != node;
 	}
 	return changed;
@@ -86,12 +85,12 @@ static bool give_nodes(uint64_t *nodes, size_t first, size_t count, void *arg)
 static void find_pairs(struct rewriting *rewriting)
 {
 	struct process *process = rewriting->process;
-	struct giving giving = {rewriting, &process->profile.rows};
+	struct node_setter setter = {rewriting, &process->profile.rows};
 
-	rows_map(&process->profile.rows, ROW_STACK, give_nodes, &giving);
+	rows_map(&process->profile.rows, ROW_STACK, set_nodes, &setter);
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
-		giving.rows = &process->traces[kind].rows;
-		rows_map(&process->traces[kind].rows, ROW_STACK, give_nodes, &giving);
+		setter.rows = &process->traces[kind].rows;
+		rows_map(&process->traces[kind].rows, ROW_STACK, set_nodes, &setter);
 	}
 }
 
@@ -101,11 +100,9 @@ static void keep_mode(struct rewriting *rewriting, enum view_mode mode)
 {
 	const struct stack_node *nodes = rewriting->process->stacks.nodes.items;
 	size_t count = rewriting->process->stacks.nodes.count;
-	uint32_t *shown = xmalloc(count * sizeof(*shown));
-
+	uint32_t *shown = xcalloc(count, sizeof(*shown)); /* STACK_ROOT: what no event has */
 	bool *on = xcalloc(count, sizeof(*on)); /* a stack that is shown, or part of one */
 
-	memset(shown, 0, count * sizeof(*shown)); /* STACK_ROOT: what no event has */
 	for (size_t i = 0; i < rewriting->pairs.count; i++) {
 		const struct rewritten *pair = &rewriting->pairs.items[i];
 

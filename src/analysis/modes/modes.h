@@ -25,7 +25,7 @@ struct rewriting {
 	struct process *process;
 	struct session_process *scanned;
 	struct hash_map added;	  /* parent << 32 | location → node that was added */
-	struct hash_map pseudo;	  /* stand-in → its location */
+	struct hash_map pseudo;	  /* address that stands for no code → its location */
 	struct hash_map variants; /* node << 32 | context → that pair's node */
 	VEC(struct rewritten) pairs;
 };
@@ -50,8 +50,8 @@ extern const struct mode_runtime mode_omp, mode_java;
 
 /* What stacks of it are made of: the node, made if there is none. */
 uint32_t rewriting_node(struct rewriting *rewriting, uint32_t parent, uint32_t location);
-/* The location of a stand-in, and of an address in an epoch. */
-uint32_t rewriting_stand_in(struct rewriting *rewriting, enum format_pseudo_pc pc);
+/* The location of a pseudo-function, and of an address in an epoch. */
+uint32_t rewriting_pseudo_location(struct rewriting *rewriting, enum format_pseudo_pc pc);
 uint32_t rewriting_location(struct rewriting *rewriting, uint64_t pc, uint32_t epoch);
 
 /* After attribution_events(), before tree_add_process(). */

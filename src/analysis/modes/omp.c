@@ -408,7 +408,7 @@ static const struct {
 };
 
 /* Events that other readers made (no stack was recorded, before the recording) stay as they are. */
-static bool is_stand_in(const struct omp *omp, uint32_t node)
+static bool is_pseudo_stack(const struct omp *omp, uint32_t node)
 {
 	const struct stack_tree *stacks = &omp->rewriting->process->stacks;
 
@@ -428,7 +428,7 @@ static void show(struct omp *omp, struct rewritten *pair)
 		state = OMP_STATE_NONE;
 	pc = states[state].pc;
 	pair->omp_class = (uint8_t)states[state].class;
-	if (is_stand_in(omp, pair->stack))
+	if (is_pseudo_stack(omp, pair->stack))
 		return;
 	shown = show_in(omp, pair->shown[VIEW_USER], construct, state == OMP_STATE_REGION_BARRIER,
 			&in_runtime);
@@ -443,7 +443,7 @@ static void show(struct omp *omp, struct rewritten *pair)
 		shown = STACK_ROOT;
 	if (pc)
 		shown = rewriting_node(omp->rewriting, shown,
-				       rewriting_stand_in(omp->rewriting, pc));
+				       rewriting_pseudo_location(omp->rewriting, pc));
 	pair->shown[VIEW_USER] = pair->shown[VIEW_EXPERT] = shown;
 }
 

@@ -8,17 +8,18 @@
  */
 #include "collector/core/api.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/control.h"
 #include "collector/core/dynamic.h"
 #include "collector/core/log.h"
-#include "collector/core/recording.h"
+#include "collector/core/profile_source.h"
 #include "collector/core/sample.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/api.h"
 
 #include <pthread.h>
@@ -88,7 +89,7 @@ static void api_pause(void)
 	if (!api_enter())
 		return;
 	/* What led here belongs here, and not to where the next event comes. */
-	collector_settle_all();
+	profile_source.settle_all(profile_source.own_stack());
 	if (control_pause())
 		note("pause", "API", "collector_pause(API)");
 	api_leave();
@@ -98,7 +99,7 @@ static void api_resume(void)
 {
 	if (!api_enter())
 		return;
-	collector_settle_all();
+	profile_source.settle_all(profile_source.own_stack());
 	if (control_resume())
 		note("resume", NULL, "collector_resume");
 	api_leave();
@@ -164,7 +165,7 @@ static void api_thread_pause(pthread_t id)
 	thread = find_thread(id);
 	if (thread && !thread->open.end_ns) {
 		collector.partial = true;
-		collector_settle_thread(thread);
+		profile_source.settle(thread, profile_source.own_stack());
 		thread->open.end_ns = clock_now_ns();
 		note_thread("thread_pause", thread);
 	}
@@ -180,7 +181,7 @@ static void api_thread_resume(pthread_t id)
 	thread = find_thread(id);
 	if (thread && thread->open.end_ns) {
 		note_thread("thread_resume", thread);
-		collector_settle_thread(thread);
+		profile_source.settle(thread, profile_source.own_stack());
 		thread->open.start_ns = clock_now_ns();
 		thread->open.end_ns = 0;
 	}

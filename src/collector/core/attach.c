@@ -12,23 +12,19 @@
  */
 #include "collector/core/attach.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/loss.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
+#include "collector/core/profile_source.h"
 #include "collector/core/stack.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_holder.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/attach.h"
-
-/* So much CPU time in no event tells that threads came and went. */
-enum { LOST_WORTH_PERCENT = 5 };
 
 static int32_t attacher;
 
@@ -40,26 +36,6 @@ static _Atomic bool ending;
 bool attach_is_abandoned(void)
 {
 	return sys_call(SYS_kill, attacher, 0, 0, 0) == -ESRCH;
-}
-
-void attach_say_births(uint64_t cpu_ns, uint64_t recorded_ns)
-{
-	uint32_t met = atomic_exchange(&collector.met, 0);
-	uint64_t lost_ns = cpu_ns > recorded_ns ? cpu_ns - recorded_ns : 0;
-	char room[384];
-	struct text line = TEXT_ON(room);
-
-	if (!collector.late || !collector_records_all() || thread_create_goes_on.go_on ||
-	    !(met || lost_ns * 100 > cpu_ns * LOST_WORTH_PERCENT))
-		return;
-	text_puts(&line,
-		  "the C library's pthread_create is not known: threads that began meanwhile (");
-	text_decimal(&line, met);
-	text_puts(&line, " were met) had their first event after a whole interval, so what they do "
-			 "first counts too little, and shorter ones had none; ");
-	text_decimal(&line, cpu_ns ? (int64_t)(lost_ns * 100 / cpu_ns) : 0);
-	text_puts(&line, " % of the CPU time is in no event: start the program with helio collect");
-	log_warning(room, 0);
 }
 
 static void announce(int tid, void *dir)
@@ -87,10 +63,10 @@ static int64_t begin(const char *words, int64_t from)
 	attacher = (int32_t)from;
 	atomic_store(&collector.met, 0);
 	announce_threads();
-	bool ready = holder_prepare();
+	bool ready = profile_source.prepare_late();
 
 	atomic_store(&collector.recording, true);
-	if (!ready || !holder_start(sys_gettid())) {
+	if (!ready || !profile_source.start_late(sys_gettid())) {
 		collector_terminate();
 		return -ENOMEM;
 	}
@@ -105,7 +81,7 @@ static void settle_interrupted(uint64_t pc, uint64_t sp)
 	if (!thread)
 		return;
 	thread_lock(thread);
-	clock_settle(thread, stack_of_blocked(thread, pc, sp));
+	profile_source.settle_locked(thread, stack_of_blocked(thread, pc, sp));
 	thread_unlock(thread);
 }
 

@@ -17,13 +17,12 @@
  */
 #include "collector/core/child_io.h"
 
-#include "collector/core/file.h"
-#include "collector/core/own_use.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
+#include "collector/storage/file.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <string.h>
 #include <sys/resource.h>

@@ -10,19 +10,19 @@
  */
 #include "collector/core/control.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/child_io.h"
-#include "collector/core/family.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
 #include "collector/core/sample.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
-#include "collector/sources/counter.h"
+#include "collector/storage/blocks.h"
+#include "collector/storage/family.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
+#include "collector/storage/text.h"
 #include "format/control.h"
 
 enum note_kind { NOTE_SAMPLE, NOTE_PAUSE, NOTE_RESUME, NOTE_LIMIT };
@@ -34,18 +34,15 @@ struct note {
 
 enum { NOTES = 64, WRITER_STACK = 32 * 1024 };
 
-static uint64_t elsewhere; /* the clock of a process without files */
-static uint64_t *clock_word = &elsewhere;
-
 static int sample_signal, pause_signal; /* 0: none */
 static bool begin_paused;
-static uint64_t size_limit; /* bytes; 0: none */
-static _Atomic uint64_t size_taken;
 
 static struct note notes[NOTES];
 static _Atomic uint32_t notes_put, notes_got;
 static _Atomic unsigned writing;
 static char writer_stack[WRITER_STACK] __attribute__((aligned(16)));
+
+static void stop_for_good(void);
 
 /* ---- what is asked for ---- */
 
@@ -64,69 +61,51 @@ void control_read_pause_signal(const char *value)
 
 void control_read_size_limit(const char *value)
 {
-	size_limit = text_number(value, NULL) << 20;
+	blocks_set_limit(text_number(value, NULL) << 20, stop_for_good);
 }
 
 void control_forget_params(void)
 {
 	sample_signal = pause_signal = 0;
 	begin_paused = false;
-	size_limit = 0;
+	blocks_set_limit(0, stop_for_good);
 }
 
 /* ---- the recording clock ---- */
 
-static uint64_t since_start(uint64_t now_ns)
-{
-	return now_ns > collector.start_ns ? now_ns - collector.start_ns : 0;
-}
-
-uint64_t control_recorded_ns(uint64_t now_ns, bool *stands)
-{
-	uint64_t word = __atomic_load_n(clock_word, __ATOMIC_ACQUIRE);
-
-	*stands = word & CONTROL_STANDS;
-	return control_clock(word, since_start(now_ns));
-}
-
-bool control_always_ran(void)
-{
-	return !__atomic_load_n(clock_word, __ATOMIC_ACQUIRE);
-}
-
 bool control_pause(void)
 {
-	return control_stop(clock_word, since_start(clock_now_ns()), 0);
+	return recording_clock_stop(clock_now_ns(), 0);
 }
 
 bool control_resume(void)
 {
-	return control_go_on(clock_word, since_start(clock_now_ns()));
+	return recording_clock_go_on(clock_now_ns());
 }
 
 void control_open(void)
 {
-	uint64_t now_ns = since_start(clock_now_ns());
+	uint64_t now_ns = clock_now_ns();
 	uint64_t asked = begin_paused ? CONTROL_STANDS : 0;
 
 	family_open();
 	if (collector.lineage[0]) /* paused where its founder is, which stands for the whole family
 				   */
 		asked = family_control_word();
-	clock_word = (uint64_t *)(void *)(collector.profile.arena[0].base + CONTROL_OFFSET);
+	recording_clock_open((void *)(collector.profile.arena[0].base + CONTROL_OFFSET));
 	own_use_open((void *)(collector.profile.arena[0].base + OWN_USE_OFFSET),
 		     (void *)(collector.profile.arena[0].base + LEFT_OFFSET));
 	if (asked & CONTROL_STANDS)
-		control_stop(clock_word, now_ns, asked & CONTROL_FINAL);
+		recording_clock_stop(now_ns, asked & CONTROL_FINAL);
 }
 
 void control_forget(void)
 {
-	clock_word = &elsewhere;
+	recording_clock_forget();
 	own_use_forget();
 	child_io_forget();
 	family_forget();
-	atomic_store(&size_taken, 0);
+	blocks_forget();
 	atomic_store(&notes_got, atomic_load(&notes_put));
 	atomic_store(&writing, 0);
 }
@@ -195,6 +174,15 @@ static void put_note(enum note_kind kind, uint64_t now_ns)
 
 /* ---- who asks ---- */
 
+/* The size limit is reached.  In a handler, too. */
+static void stop_for_good(void)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (recording_clock_stop(now_ns, CONTROL_FINAL))
+		put_note(NOTE_LIMIT, now_ns);
+}
+
 static void toggle(uint64_t now_ns)
 {
 	if (control_pause())
@@ -221,23 +209,4 @@ void control_take_signals(void)
 		signal_take(sample_signal, on_signal);
 	if (pause_signal)
 		signal_take(pause_signal, on_signal);
-}
-
-void *control_take_block(struct blockfile *file, size_t size, uint32_t *arena)
-{
-	uint64_t taken = atomic_fetch_add(&size_taken, size) + size;
-	uint64_t now_ns;
-
-	if (size_limit && taken > size_limit) {
-		now_ns = clock_now_ns();
-		if (control_stop(clock_word, since_start(now_ns), CONTROL_FINAL))
-			put_note(NOTE_LIMIT, now_ns);
-	}
-	uint32_t abandoned = atomic_load(&file->abandoned);
-	void *block = blockfile_take(file, size, arena);
-
-	if (block)
-		counter_prefault(block, size);
-	/* Forked in between, by a handler of the program: the block is the parent's. */
-	return atomic_load(&file->abandoned) == abandoned ? block : NULL;
 }

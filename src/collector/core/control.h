@@ -3,7 +3,7 @@
 #ifndef HELIO_COLLECTOR_CONTROL_H
 #define HELIO_COLLECTOR_CONTROL_H
 
-#include "collector/core/blockfile.h"
+#include <stdbool.h>
 
 /* Values of PARAMS_SAMPLE_SIGNAL and so on (format/params.h). */
 void control_read_sample_signal(const char *value);
@@ -21,17 +21,8 @@ void control_write_notes(void);
 
 /* The rest may be called in a handler. */
 
-/* The recording clock at `now_ns` (CLOCK_MONOTONIC), and whether it stands. */
-uint64_t control_recorded_ns(uint64_t now_ns, bool *stands);
-/* There never was a pause. */
-bool control_always_ran(void);
 /* Stop the clock and let it go on. False: it does already, or stands for good. */
 bool control_pause(void);
 bool control_resume(void);
-/*
- * A block of a data file (blockfile_take), which counts for -L: the one beyond the limit ends the
- * recording.
- */
-void *control_take_block(struct blockfile *file, size_t size, uint32_t *arena);
 
 #endif

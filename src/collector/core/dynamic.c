@@ -13,14 +13,15 @@
  */
 #include "collector/core/dynamic.h"
 
-#include "collector/core/file.h"
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -189,7 +190,7 @@ static void begin_event(struct text *line, const char *kind, uint32_t epoch)
 static void end_event(struct text *line)
 {
 	text_puts(line, "/>\n");
-	log_append(FORMAT_FILE_MAP, line);
+	experiment_append(FORMAT_FILE_MAP, line);
 	events++;
 }
 
@@ -240,11 +241,11 @@ void dynamic_inherit(void)
 
 static int open_dyntext(void)
 {
-	int fd = log_open_file(FORMAT_FILE_DYNTEXT, 0);
+	int fd = experiment_open_file(FORMAT_FILE_DYNTEXT, 0);
 
-	if (fd != -ENOENT || log_create(FORMAT_FILE_DYNTEXT, dyntext_description))
+	if (fd != -ENOENT || experiment_create(FORMAT_FILE_DYNTEXT, dyntext_description))
 		return fd;
-	return log_open_file(FORMAT_FILE_DYNTEXT, 0);
+	return experiment_open_file(FORMAT_FILE_DYNTEXT, 0);
 }
 
 /*
@@ -274,7 +275,7 @@ static uint64_t write_text(int fd, const struct dynamic_function *function)
 	};
 	long offset = sys_call(SYS_lseek, fd, 0, SEEK_END, 0);
 
-	if (offset < LOG_HEADER || !file_may_reach((uint64_t)offset + header.size))
+	if (offset < EXPERIMENT_HEADER || !file_may_reach((uint64_t)offset + header.size))
 		return 0;
 	long written = sys_call(SYS_writev, fd, parts, 4, 0);
 	sys_note_write(written);

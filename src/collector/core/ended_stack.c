@@ -7,7 +7,7 @@
  */
 #include "collector/core/ended_stack.h"
 
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

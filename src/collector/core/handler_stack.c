@@ -6,9 +6,9 @@
  */
 #include "collector/core/handler_stack.h"
 
+#include "collector/arch/sys.h"
 #include "collector/arch/thread.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
+#include "collector/storage/recording.h"
 #include "collector/unwind/unwind.h"
 
 #include <pthread.h>

@@ -10,8 +10,8 @@
  */
 #include "collector/core/initial_objects.h"
 
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
+#include "collector/arch/sys.h"
+#include "collector/storage/text.h"
 
 #include <link.h>
 #include <sys/mman.h>

@@ -1,86 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * log.xml and map.xml: whole lines, each appended with one write to a file that
- * is opened for it, so that no descriptor stays open in the program.
- */
 #include "collector/core/log.h"
 
-#include "collector/core/file.h"
+#include "collector/arch/sys.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
-#include "format/files.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <errno.h>
 #include <unistd.h>
-
-/* Made once: on the stack of a handler there may be no room for a path. */
-static const char *paths[FORMAT_FILES];
-
-void log_name_files(void)
-{
-	static char room[FORMAT_FILES * PATH_MAX_HERE];
-	struct text text = TEXT_ON(room);
-
-	for (int i = 0; i < FORMAT_FILES; i++) {
-		paths[i] = room + text.length;
-		text_puts(&text, collector.directory);
-		text_putc(&text, '/');
-		text_puts(&text, format_files[i].name);
-		text_putc(&text, '\0');
-	}
-}
-
-int log_open_file(const char *file, int flags)
-{
-	for (int i = 0; i < FORMAT_FILES; i++)
-		if (text_equal(format_files[i].name, file))
-			return file_open(paths[i], O_RDWR | O_APPEND | flags, 0644);
-	return -ENOENT;
-}
-
-int log_create(const char *file, const char *description)
-{
-	return log_create_with(file, description, NULL, 0);
-}
-
-int log_create_with(const char *file, const char *description, const void *first, size_t size)
-{
-	union {
-		struct format_file_header header;
-		char bytes[2 * LOG_HEADER];
-	} page = {.header = {.magic = FORMAT_FILE_MAGIC,
-			     .version = FORMAT_VERSION,
-			     .header_size = LOG_HEADER}};
-	struct text kind = TEXT_ON(page.header.kind);
-	struct text body = {.buffer = page.bytes + sizeof(page.header),
-			    .size = LOG_HEADER - sizeof(page.header)};
-
-	text_puts(&kind, file);
-	text_puts(&body, description);
-	for (size_t i = 0; i < size; i++)
-		page.bytes[LOG_HEADER + i] = ((const char *)first)[i];
-	int fd = log_open_file(file, O_CREAT | O_EXCL);
-	if (fd < 0)
-		return fd;
-	int result = file_append(fd, page.bytes, LOG_HEADER + size);
-	sys_close(fd);
-	return result;
-}
-
-int log_append(const char *file, struct text *line)
-{
-	int fd = log_open_file(file, O_CREAT);
-
-	if (fd < 0)
-		return fd;
-	int result = file_append(fd, line->buffer, line->length);
-
-	sys_close(fd);
-	return result;
-}
 
 void log_event_begin_at(struct text *line, const char *kind, uint64_t time_ns)
 {
@@ -97,7 +27,7 @@ void log_event_begin(struct text *line, const char *kind)
 void log_event_end(struct text *line)
 {
 	text_puts(line, "/>\n");
-	log_append(FORMAT_FILE_LOG, line);
+	experiment_append(FORMAT_FILE_LOG, line);
 }
 
 static void log_message(const char *kind, const char *message, int error)
@@ -212,7 +142,7 @@ int log_open(void)
 		arguments = NULL;
 	put_arguments(&line);
 	/* The founder's is there, or the experiment is not. */
-	int fd = log_open_file(FORMAT_FILE_LOG, collector.lineage[0] ? O_CREAT : 0);
+	int fd = experiment_open_file(FORMAT_FILE_LOG, collector.lineage[0] ? O_CREAT : 0);
 	if (fd < 0)
 		return fd;
 	file_append(fd, line.buffer, line.length);

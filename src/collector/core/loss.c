@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/loss.h"
 
-#include "collector/core/blockfile.h"
-#include "collector/core/family.h"
 #include "collector/core/log.h"
-#include "collector/core/recording.h"
 #include "collector/core/trace.h"
+#include "collector/storage/blockfile.h"
+#include "collector/storage/family.h"
+#include "collector/storage/recording.h"
 
 enum { FILES = 2 + TRACE_KINDS };
 

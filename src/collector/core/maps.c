@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/maps.h"
 
-#include "collector/core/file.h"
+#include "collector/arch/sys.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 #include "collector/unwind/unwind.h"
 
 #include <elf.h>

@@ -3,18 +3,11 @@
 #ifndef HELIO_COLLECTOR_MAPS_H
 #define HELIO_COLLECTOR_MAPS_H
 
-#include <link.h>
+#include "collector/core/map_line.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* A line of /proc/self/maps. */
-struct map_line {
-	uint64_t start, end;
-	uint64_t offset;   /* in the file */
-	const char *modes; /* "r-xp" and what follows in the line */
-	const char *path;  /* "" where there is none, "[heap]" */
-};
 
 /* Visits all of them. `room` holds `size` bytes, more than the longest line; a longer one ends it.
  * False: they cannot be read. Not in a handler. */
@@ -32,12 +25,5 @@ void maps_mapped(void *address, size_t size, int fd, uint64_t offset);
 
 /* Before another map.xml begins: in a new recording, in the child of a fork. */
 void maps_forget(void);
-
-/* modules.c: logs a mapping of a known object's file as code of it. False: no such file is known.
- */
-bool modules_log_copy(const struct map_line *line, uint32_t epoch);
-/* … what it has of a segment of any object's file, which has these notes. */
-void modules_log_mapped(const struct map_line *line, uint32_t epoch, const ElfW(Phdr) * load,
-			const uint8_t *notes, size_t size);
 
 #endif

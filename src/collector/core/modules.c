@@ -10,17 +10,16 @@
  */
 #include "collector/core/modules.h"
 
-#include "collector/core/file.h"
+#include "collector/arch/sys.h"
 #include "collector/core/handler_stack.h"
 #include "collector/core/initial_objects.h"
-#include "collector/core/log.h"
-#include "collector/core/maps.h"
-#include "collector/core/recording.h"
 #include "collector/core/snapshots.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -165,7 +164,7 @@ void modules_write_begin(void)
 {
 	gathering = false;
 	if (gathered.length)
-		log_append(FORMAT_FILE_MAP, &gathered);
+		experiment_append(FORMAT_FILE_MAP, &gathered);
 	gathered.length = 0;
 }
 
@@ -178,7 +177,7 @@ static void write_line(struct text *line)
 	if (gathering && line->length < gathered.size)
 		text_puts(&gathered, line->buffer);
 	else
-		log_append(FORMAT_FILE_MAP, line);
+		experiment_append(FORMAT_FILE_MAP, line);
 }
 
 /* By who changes the list. */

@@ -3,8 +3,10 @@
 #ifndef HELIO_COLLECTOR_MODULES_H
 #define HELIO_COLLECTOR_MODULES_H
 
+#include "collector/core/map_line.h"
 #include "collector/unwind/unwind.h"
 
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,6 +38,11 @@ bool modules_were_at(uint64_t start, uint64_t end);
 const char *modules_path_at(uint64_t pc);
 /* Other code is at known addresses from now on. Not in a handler. */
 void modules_next_epoch(void);
+/* Logs a mapping of a known object's file as code of it. False: no such file is known. */
+bool modules_log_copy(const struct map_line *line, uint32_t epoch);
+/* … what it has of a segment of any object's file, which has these notes. */
+void modules_log_mapped(const struct map_line *line, uint32_t epoch, const ElfW(Phdr) * load,
+			const uint8_t *notes, size_t size);
 /* Keeps a copy of the vDSO at `address` (0: none) in the experiment. Not in a handler. */
 void modules_archive_vdso(uint64_t address);
 

@@ -7,7 +7,7 @@
  * has: that it finds without allocating.
  */
 #include "collector/core/next_functions.h"
-#include "collector/core/text.h"
+#include "collector/storage/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>

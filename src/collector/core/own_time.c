@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/own_time.h"
 
-#include "collector/core/own_use.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
 
 #include <sys/resource.h>
 

@@ -6,7 +6,7 @@
 #ifndef HELIO_COLLECTOR_OWN_TIME_H
 #define HELIO_COLLECTOR_OWN_TIME_H
 
-#include "collector/core/text.h"
+#include "collector/storage/text.h"
 
 /* From here on the only thread there is works for the collector: a begin. */
 void own_time_enter(void);

@@ -2,12 +2,11 @@
 #include "collector/core/params.h"
 
 #include "collector/core/control.h"
-#include "collector/core/file.h"
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
+#include "collector/core/profile_source.h"
 #include "collector/core/trace.h"
-#include "collector/sources/clock_interval.h"
-#include "collector/sources/overhead.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/params.h"
 
 static void read_window(const char *value)
@@ -62,7 +61,6 @@ static const struct {
 	char key;
 	void (*read)(const char *value);
 } readers[] = {
-	{PARAMS_CLOCK, interval_read_param},
 	{PARAMS_START, read_start},
 	{PARAMS_ENGINE, read_engine},
 	{PARAMS_FOLLOW, read_follow},
@@ -75,15 +73,13 @@ static const struct {
 	{PARAMS_PAUSE_SIGNAL, control_read_pause_signal},
 	{PARAMS_SIZE_LIMIT, control_read_size_limit},
 	{PARAMS_JAVA, read_java},
-	{PARAMS_OVERHEAD, overhead_read_limit},
-	{PARAMS_TEST_DELAY, overhead_read_test_delay},
 };
 enum { READERS = sizeof(readers) / sizeof(*readers) };
 
-/* Those of a kind of traced data are its own; unknown ones are another version's. */
+/* Those of a source are its own; unknown ones are another version's. */
 static void read_param(char key, const char *value)
 {
-	if (trace_read_param(key, value))
+	if (trace_read_param(key, value) || profile_source.read_param(key, value))
 		return;
 	for (int i = 0; i < READERS; i++)
 		if (readers[i].key == key)

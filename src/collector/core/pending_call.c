@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/pending_call.h"
 
-#include "collector/core/control.h"
-#include "collector/core/recording.h"
+#include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
+#include "collector/core/clock_window.h"
 #include "collector/core/stack.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_look.h"
-#include "collector/sources/clock_window.h"
+#include "collector/storage/recording.h"
 
 /* What a call by number pushes between its wrapped function's frame and the call itself. */
 enum { CALL_SLACK = 64 };

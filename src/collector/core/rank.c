@@ -6,8 +6,8 @@
  */
 #include "collector/core/rank.h"
 
-#include "collector/core/recording.h"
-#include "collector/core/text.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/lineage.h"
 
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/rawthread.h"
 
+#include "collector/arch/sys.h"
 #include "collector/arch/thread.h"
 #include "collector/core/child_io.h"
-#include "collector/core/own_use.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
 #include "format/attach.h"
 
 #include <errno.h>

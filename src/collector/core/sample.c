@@ -2,16 +2,16 @@
 /* Sample points taken inside the process: at its begin, its end, and where the program asks. */
 #include "collector/core/sample.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/child_io.h"
-#include "collector/core/file.h"
-#include "collector/core/log.h"
-#include "collector/core/own_use.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ static void keep_growing(struct format_sample *sample, int fd)
 	struct format_sample last;
 	uint64_t size = (uint64_t)sys_call(SYS_lseek, fd, 0, SEEK_END, 0);
 
-	if (size < LOG_HEADER + sizeof(last) ||
+	if (size < EXPERIMENT_HEADER + sizeof(last) ||
 	    sys_pread(fd, &last, sizeof(last), size - sizeof(last)) != (long)sizeof(last))
 		return;
 	if (last.max_rss_bytes > sample->max_rss_bytes)
@@ -111,7 +111,8 @@ int sample_open(const char *label)
 	struct format_sample sample = {.kind = FORMAT_SAMPLE_START};
 
 	fill(&sample, label, text_equal(label, "fork"));
-	return log_create_with(FORMAT_FILE_OVERVIEW, overview_description, &sample, sizeof(sample));
+	return experiment_create_with(FORMAT_FILE_OVERVIEW, overview_description, &sample,
+				      sizeof(sample));
 }
 
 void sample_write(enum format_sample_kind kind, const char *label)
@@ -119,7 +120,7 @@ void sample_write(enum format_sample_kind kind, const char *label)
 	struct format_sample sample = {.kind = kind};
 
 	fill(&sample, label, false);
-	int fd = log_open_file(FORMAT_FILE_OVERVIEW, 0);
+	int fd = experiment_open_file(FORMAT_FILE_OVERVIEW, 0);
 	if (fd < 0)
 		return;
 	keep_growing(&sample, fd);

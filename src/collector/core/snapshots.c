@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/snapshots.h"
 
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 

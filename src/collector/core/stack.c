@@ -2,11 +2,11 @@
 /* From registers to a stack node: what the unwinder needs to know of this process. */
 #include "collector/core/stack.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread_state.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 #include "collector/unwind/arch.h"
 
 /* One dlopen may bring several objects onto one stack. */

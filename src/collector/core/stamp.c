@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/stamp.h"
 
-#include "collector/core/file.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
+#include "collector/arch/sys.h"
+#include "collector/storage/file.h"
+#include "collector/storage/text.h"
 
 #include <fcntl.h>
 

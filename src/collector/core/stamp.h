@@ -12,8 +12,8 @@
 #ifndef HELIO_COLLECTOR_STAMP_H
 #define HELIO_COLLECTOR_STAMP_H
 
-#include "collector/core/recording.h"
 #include "collector/core/time.h"
+#include "collector/storage/recording.h"
 
 struct stamp {
 	bool trusted;			/* the kernel's clock is the counter, too */

@@ -9,48 +9,41 @@
 #include "collector/core/start.h"
 
 #include "base/own_calls.h"
-#include "collector/core/attach.h"
+#include "collector/arch/sys.h"
+#include "collector/core/births.h"
 #include "collector/core/control.h"
 #include "collector/core/dynamic.h"
-#include "collector/core/file.h"
 #include "collector/core/handler_stack.h"
-#include "collector/core/hold_signals.h"
 #include "collector/core/left_alone.h"
+#include "collector/core/lineage.h"
 #include "collector/core/log.h"
 #include "collector/core/loss.h"
 #include "collector/core/maps.h"
 #include "collector/core/modules.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/own_time.h"
-#include "collector/core/own_use.h"
 #include "collector/core/params.h"
 #include "collector/core/pending_call.h"
+#include "collector/core/process_cpu.h"
+#include "collector/core/profile_source.h"
 #include "collector/core/rank.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
 #include "collector/core/sample.h"
 #include "collector/core/stack.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/core/trace.h"
 #include "collector/core/writer.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_holder.h"
-#include "collector/sources/clock_interval.h"
-#include "collector/sources/clock_look.h"
-#include "collector/sources/clock_monitor.h"
-#include "collector/sources/clock_perf.h"
-#include "collector/sources/clock_phase.h"
-#include "collector/sources/clock_signals.h"
-#include "collector/sources/clock_watch.h"
-#include "collector/sources/counter.h"
-#include "collector/sources/overhead.h"
-#include "collector/wrap/descriptor.h"
-#include "collector/wrap/lineage.h"
+#include "collector/storage/blockfile.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 #include "format/params.h"
 #include "format/preload.h"
 
@@ -62,14 +55,6 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <time.h>
-
-struct collector collector = {.monitor_signal = CLOCK_SIGNAL_MONITOR};
-
-bool collector_is_ours(void)
-{
-	return !atomic_load_explicit(&collector.silent, memory_order_relaxed) &&
-	       sys_getpid() == atomic_load_explicit(&collector.pid, memory_order_relaxed);
-}
 
 /* ---- what to record ---- */
 
@@ -201,63 +186,6 @@ static int make_directory(void)
 	return result;
 }
 
-/* Of the program's threads; of ours, a monitor that still runs is not taken out. */
-static uint64_t process_cpu_ns(void)
-{
-	struct timespec cpu = {0};
-
-	sys_call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu, 0, 0);
-	return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec -
-	       rawthread_ended_cpu_ns() - overhead_thread_cpu_ns();
-}
-
-uint64_t collector_cpu_ns(void)
-{
-	return process_cpu_ns() - collector.cpu_before_ns - monitor_engine_cpu_ns();
-}
-
-void collector_log_engine(enum engine asked, const char *reason)
-{
-	static const char *const names[] = {"none", "perf", "monitor"};
-	static char room[PATH_MAX_HERE + 512]; /* one thread at a time begins a recording */
-	struct text line = TEXT_ON(room);
-
-	text_puts(&line, "<collector");
-	text_attribute(&line, "engine", names[collector.engine]);
-	text_attribute(&line, "reason", collector.engine == asked ? "" : reason);
-	text_attribute(&line, "library", collector.library);
-	if (engine_signals_harm()) { /* it may end by a system call of its own, too */
-		atomic_store(&collector.raw_calls, true);
-		text_attribute(&line, "own_calls", "yes");
-	}
-	text_puts(&line, "/>\n");
-	log_append(FORMAT_FILE_LOG, &line);
-}
-
-static void start_engine(void)
-{
-	enum engine asked = collector.engine;
-	char reason[128] = "";
-
-	if (!collector.interval_ns)
-		collector.engine = ENGINE_NONE;
-	if (collector.engine == ENGINE_PERF && !perf_engine_start(reason, sizeof(reason)))
-		collector.engine = ENGINE_MONITOR;
-	if (collector.engine == ENGINE_MONITOR)
-		interval_begin();
-	if (collector.engine == ENGINE_MONITOR && !monitor_engine_start())
-		collector.engine = ENGINE_NONE;
-	if (asked != ENGINE_NONE && collector.engine == ENGINE_NONE && collector.interval_ns)
-		log_error(rawthread_may_stay()
-				  ? "no clock profile: neither perf events nor a thread of ours "
-				    "could be had"
-				  : "no clock profile: there are no perf events, and the limit on "
-				    "processes (ulimit -u) leaves no room for a thread of ours",
-			  0);
-	collector_log_engine(asked, reason);
-	trace_begin();
-}
-
 /*
  * Makes the directory and claims it with its first file.  A founder whose
  * directory is claimed is none: a child that lost its name on the way.
@@ -266,14 +194,14 @@ static int claim_directory(const char *label)
 {
 	int result = make_directory();
 
-	log_name_files();
+	experiment_name_files();
 	if (!result)
 		result = sample_open(label);
 	if (result != -EEXIST || collector.lineage[0])
 		return result;
 	copy(collector.lineage, sizeof(collector.lineage), "_c1");
 	result = make_directory();
-	log_name_files();
+	experiment_name_files();
 	return result ? result : sample_open(label);
 }
 
@@ -312,8 +240,7 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 	thread->stack_high = stack_high;
 	own_time_note_before();
 	collector.cpu_before_ns = process_cpu_ns();
-	clock_begin(thread);
-	phase_begin_process(thread);
+	profile_source.begin_process(thread);
 	thread_adopt(thread, thread->clock.last.now_ns);
 	signal_inherit();
 	thread_watch_end(thread);
@@ -384,62 +311,17 @@ __attribute__((constructor)) static void start(int count, char **arguments)
 	if (!record || set_up("start"))
 		return;
 	/* Last: what we did so far is not the program's time. */
-	engine_signals_harm();
-	overhead_reset(); /* touches what handlers would count the page fault of */
+	profile_source.prepare();
 	begin_own_thread(collector.main_stack_low, collector.main_stack_high);
 	atomic_store(&collector.recording, true);
 	control_take_signals();
-	start_engine();
+	profile_source.start();
+	trace_begin();
 	own_time_begun();
 	own_use_work_end();
 }
 
 /* ---- the end ---- */
-
-static void settle(struct thread *thread, void *own_stack)
-{
-	if (collector.engine == ENGINE_NONE)
-		return;
-	if (thread == thread_current_if_known()) {
-		thread_lock(thread);
-		clock_settle(thread, *(uint32_t *)own_stack);
-	} else if (thread_lock_other(thread)) {
-		clock_settle_other(thread);
-	} else {
-		return;
-	}
-	thread_unlock(thread);
-}
-
-/* Of this thread, where that is worth its price: a process that ends at once has read no code yet.
- */
-static uint32_t own_stack(void)
-{
-	struct thread *thread = collector.engine == ENGINE_NONE ? NULL : thread_current();
-	uint32_t stack = FORMAT_NO_STACK;
-
-	if (!thread)
-		return FORMAT_NO_STACK;
-	thread_lock(thread);
-	if (clock_has_waits(thread))
-		stack = stack_of_caller(thread);
-	thread_unlock(thread);
-	return stack;
-}
-
-void collector_settle_all(void)
-{
-	uint32_t stack = own_stack();
-
-	thread_for_each(settle, &stack);
-}
-
-void collector_settle_thread(struct thread *thread)
-{
-	uint32_t stack = own_stack();
-
-	settle(thread, &stack);
-}
 
 /* What a reader subtracts from what this process's parent knows of it: see docs/format.md. */
 static void put_process_usage(struct text *line)
@@ -459,16 +341,10 @@ static void put_process_usage(struct text *line)
 
 enum { COUNTERS_ROOM = 1408 };
 
-bool collector_records_all(void)
-{
-	return collector.engine != ENGINE_NONE && !collector.partial && control_always_ran() &&
-	       !collector.window_end_ns && collector.window_start_ns <= collector.start_ns;
-}
-
 /* own_cpu_ns: CPU time of this thread that is not the program's. */
 static void put_counters(struct text *line, uint64_t own_cpu_ns)
 {
-	uint64_t monitor_ns = monitor_engine_cpu_ns();
+	uint64_t monitor_ns = process_cpu_own_ns(PROCESS_CPU_MONITOR);
 	uint64_t cpu_ns = collector_cpu_ns() - own_cpu_ns;
 	uint64_t recorded_ns = atomic_load(&collector.cpu_recorded_ns);
 	uint64_t dropped = atomic_load(&collector.dropped);
@@ -488,17 +364,13 @@ static void put_counters(struct text *line, uint64_t own_cpu_ns)
 		if (!collector.late)
 			own_time_put_before(line);
 	}
-	attach_say_births(cpu_ns, recorded_ns);
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		if (trace_is_on(kind))
-			text_attribute_decimal(line, format_kinds[kind].file,
-					       (int64_t)trace_count((enum trace_kind)kind));
+	births_say(cpu_ns, recorded_ns);
+	trace_log(line);
 	if (collector.engine == ENGINE_MONITOR)
 		text_attribute_decimal(line, "monitor_cpu_ns", (int64_t)monitor_ns);
 	text_attribute_decimal(line, "cpu_recorded_ns", (int64_t)recorded_ns);
 	put_process_usage(line);
-	interval_log(line);
-	overhead_log(line);
+	profile_source.log(line);
 	text_puts(line, "/>\n");
 }
 
@@ -508,17 +380,6 @@ static void close_own_thread(bool closed)
 
 	if (thread)
 		thread->closed = closed;
-}
-
-/* Events at a short interval could keep the process from ending. */
-static void switch_off_events(void)
-{
-	enum { SHORT_NS = 1000 * 1000 };
-
-	overhead_hold();
-	if (collector.engine == ENGINE_PERF && collector.interval_ns < SHORT_NS)
-		perf_engine_pause();
-	counter_pause();
 }
 
 /*
@@ -532,32 +393,33 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	uint64_t entered_ns = clock_own_cpu_ns();
 
 	loss_look();
-	counter_finish();
+	profile_source.finish_counts();
 	modules_update();
 	maps_log_code();
-	uint32_t stack = own_stack();
+	uint32_t stack = profile_source.own_stack();
 
 	own_time_leave_out(entered_ns);
-	phase_gather();
-	thread_for_each(settle, &stack);
-	phase_leave_process();
+	profile_source.gather();
+	profile_source.settle_all(stack);
+	profile_source.leave_process();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
 
 	/* What sources do at the end may take long: the other threads go on meanwhile. */
 	close_own_thread(true);
+	pending_call_write_all();
 	trace_finish();
-	collector_settle_all();
-	phase_spread();
+	profile_source.settle_all(profile_source.own_stack());
+	profile_source.spread();
 	uint64_t own_ns = clock_own_cpu_ns() - before_ns;
 
 	/* Before the handlers do nothing any more, and make no rest. */
-	switch_off_events();
+	profile_source.quieten();
 	atomic_store(&collector.recording, false);
 
 	control_write_notes();
 	sample_write(kind, label);
 	loss_log();
-	clock_say_hidden();
+	profile_source.say_last();
 	put_counters(line, own_ns);
 	own_use_work_end();
 	return settled_ns;
@@ -571,10 +433,10 @@ static void finish(void *unused)
 	(void)unused;
 	uint64_t settled_ns = close_accounts(FORMAT_SAMPLE_END, "end", &line);
 
-	overhead_say_no_more();
+	profile_source.say_no_more();
 	log_event_begin_at(&line, "exit", settled_ns);
 	text_puts(&line, collector.lineage[0] ? "/>\n</experiment>\n" : "/>\n");
-	log_append(FORMAT_FILE_LOG, &line);
+	experiment_append(FORMAT_FILE_LOG, &line);
 }
 
 void collector_finish(void)
@@ -587,15 +449,7 @@ void collector_finish(void)
 void collector_terminate(void)
 {
 	collector_finish();
-	hold_signals_begin();
-	overhead_stop();
-	if (collector.engine == ENGINE_PERF)
-		perf_engine_wait_for_thread();
-	perf_engine_forget();
-	counter_forget();
-	monitor_engine_stop();
-	holder_stop();
-	watch_stop();
+	profile_source.stop();
 }
 
 void collector_fall_silent(const char *reason)
@@ -629,9 +483,9 @@ uint64_t collector_suspend(void)
 	struct text line = TEXT_ON(room);
 	uint64_t settled_ns = close_accounts(FORMAT_SAMPLE_END, "exec", &line);
 
-	log_append(FORMAT_FILE_LOG, &line);
+	experiment_append(FORMAT_FILE_LOG, &line);
 
-	hold_signals_begin();
+	profile_source.hold_signals_begin();
 	signal_show_real();
 	return settled_ns;
 }
@@ -642,7 +496,7 @@ void collector_go_on(void)
 	pending_call_go_on();
 	atomic_store(&collector.recording, true);
 	signal_hide_again();
-	hold_signals_end();
+	profile_source.hold_signals_end();
 }
 
 void collector_drop_files(bool in_use)
@@ -664,22 +518,16 @@ static void reset_counts(void)
 	atomic_store(&collector.unwind_failed, 0);
 	atomic_store(&collector.truncated, 0);
 	atomic_store(&collector.cpu_recorded_ns, 0);
-	overhead_reset();
+	profile_source.reset();
 }
 
 /* In the child of a fork: the threads, events and descriptors that the parent has. */
 static void forget_parents(void)
 {
 	atomic_store(&collector.births, 0);
-	holder_forget();
-	overhead_forget();
-	perf_engine_forget();
-	counter_forget();
-	monitor_engine_forget();
-	watch_forget();
+	profile_source.forget();
 	rawthread_forget_all();
 	namespace_forget();
-	phase_forget();
 	unwind_after_fork();
 }
 
@@ -689,12 +537,7 @@ static void forget_last(void)
 	reset_counts();
 	maps_forget();
 	if (collector_is_ours()) { /* an attacher that was killed has ended nothing */
-		overhead_stop();
-		overhead_allow();
-		overhead_release();
-		holder_stop();
-		monitor_engine_stop();
-		watch_stop();
+		profile_source.stop_abandoned();
 	} else {
 		forget_parents();
 		thread_forget_all(NULL);
@@ -770,7 +613,8 @@ static void go_on_in_child(const struct thread *before)
 	thread_inherit_masks(before);
 	signal_open_again();
 	atomic_store(&collector.recording, true);
-	start_engine();
+	profile_source.start();
+	trace_begin();
 	own_time_begun();
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/tasks.h"
 
-#include "collector/core/file.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
-#include "collector/wrap/descriptor.h"
+#include "collector/arch/sys.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/broker.h"
 
 struct directory_entry { /* getdents64(2) */

@@ -10,19 +10,16 @@
  */
 #include "collector/core/thread.h"
 
-#include "collector/core/control.h"
-#include "collector/core/record_buffer.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
+#include "collector/core/profile_source.h"
 #include "collector/core/tasks.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_monitor.h"
-#include "collector/sources/clock_stop.h"
-#include "collector/sources/clock_timer.h"
-#include "collector/sources/counter.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/record_buffer.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
 #include "collector/unwind/unwind.h"
 #include "format/kinds.h"
 
@@ -123,7 +120,7 @@ static struct thread *map_new(void)
 		sys_mmap(sizeof(*thread) + unwind_memory_size(collector.depth),
 			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (thread) {
-		counter_prefault(thread, sizeof(*thread) + unwind_memory_size(collector.depth));
+		own_use_make_present(thread, sizeof(*thread) + unwind_memory_size(collector.depth));
 		thread->index = index;
 		thread->unwind = (struct unwind_memory *)(thread + 1);
 		unwind_memory_init(thread->unwind, collector.depth);
@@ -175,22 +172,21 @@ static void begin_state(struct thread *thread, uint64_t birth_ns)
 	thread->proc_tid = same ? sys_gettid() : tasks_own_number();
 	atomic_store(&thread->tid, sys_gettid());
 	thread->clock.last.now_ns = birth_ns;
-	thread->clock.recorded_ns = control_recorded_ns(birth_ns, &(bool){0});
+	thread->clock.recorded_ns = recording_clock_ns(birth_ns, &(bool){0});
 	writer_thread_begin(thread, birth_ns);
 }
 
 void thread_adopt(struct thread *thread, uint64_t birth_ns)
 {
-	struct counter_own own;
+	struct own_faults own;
 
-	counter_own_begin(&own);
+	profile_source.own_begin(&own);
 	begin_state(thread, birth_ns);
-	counter_own_end(thread, &own);
+	profile_source.own_end(thread, &own);
 	/* A handler sees the state only when it is whole. */
 	atomic_signal_fence(memory_order_release);
 	thread_self = thread;
-	timer_arm(thread);
-	monitor_engine_guard_first(thread);
+	profile_source.thread_begun(thread);
 }
 
 struct search {
@@ -228,7 +224,7 @@ static struct thread *join_announced(struct thread *thread)
 
 	if (!thread_try_lock(thread))
 		return NULL;
-	bool joined = atomic_load(&thread->tid) == tid && clock_join(thread);
+	bool joined = atomic_load(&thread->tid) == tid && profile_source.join(thread);
 
 	if (joined)
 		thread_self = thread;
@@ -284,8 +280,7 @@ void thread_end(void)
 	thread_self = &thread_gone;
 	/* A handler that interrupts us now sees `gone`; the monitor must be done with it. */
 	thread_lock(thread);
-	timer_disarm(thread);
-	stop_unguard(thread);
+	profile_source.thread_ended(thread);
 	thread_release(thread);
 	thread_unlock(thread);
 }
@@ -320,8 +315,8 @@ void thread_announce(int tid, int dir)
 		return;
 	thread->proc_tid = tid;
 	atomic_store(&thread->tid, tid);
-	clock_begin_other(thread, dir);
-	thread->clock.recorded_ns = control_recorded_ns(thread->clock.last.now_ns, &(bool){0});
+	profile_source.begin_other(thread, dir);
+	thread->clock.recorded_ns = recording_clock_ns(thread->clock.last.now_ns, &(bool){0});
 	if (tid == atomic_load(&collector.pid)) {
 		thread->stack_low = collector.main_stack_low;
 		thread->stack_high = collector.main_stack_high;
@@ -337,8 +332,7 @@ void thread_bury(struct thread *thread, int tid)
 		return;
 	if (atomic_load(&thread->tid) == tid) {
 		writer_thread_end(thread, thread->clock.last.now_ns);
-		timer_disarm(thread);
-		stop_unguard(thread);
+		profile_source.thread_ended(thread);
 		thread_release(thread);
 	}
 	thread_unlock(thread);

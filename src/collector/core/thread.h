@@ -3,7 +3,7 @@
 #ifndef HELIO_COLLECTOR_THREAD_H
 #define HELIO_COLLECTOR_THREAD_H
 
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/thread_state.h"
 
 #include <stdbool.h>

@@ -4,8 +4,8 @@
 #define HELIO_COLLECTOR_THREAD_STATE_H
 
 #include "collector/arch/open_wait.h"
-#include "collector/core/context.h"
-#include "collector/core/record_buffer.h"
+#include "collector/storage/context.h"
+#include "collector/storage/record_buffer.h"
 #include "collector/unwind/unwind.h"
 #include "format/counter.h"
 #include "format/kinds.h"

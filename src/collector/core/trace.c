@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/trace.h"
 
-#include "collector/core/control.h"
+#include "collector/arch/sys.h"
+#include "collector/core/clock_window.h"
 #include "collector/core/log.h"
 #include "collector/core/modules.h"
-#include "collector/core/pending_call.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
+#include "collector/core/traced_time.h"
 #include "collector/core/writer.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_window.h"
-#include "collector/sources/overhead.h"
+#include "collector/storage/blockfile.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
+#include "collector/storage/text.h"
 #include "format/varint.h"
 
 #include <sys/mman.h>
@@ -148,10 +146,21 @@ void trace_begin(void)
 
 void trace_finish(void)
 {
-	pending_call_write_all();
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (is_on[kind] && sources[kind]->finish)
 			sources[kind]->finish();
+}
+
+void trace_log(struct text *line)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++) {
+		if (!is_on[kind])
+			continue;
+		text_attribute_decimal(line, format_kinds[kind].file,
+				       (int64_t)trace_count((enum trace_kind)kind));
+		if (sources[kind]->log)
+			sources[kind]->log(line);
+	}
 }
 
 static _Atomic uint32_t generation;
@@ -193,7 +202,7 @@ static inline bool is_recording(const struct thread *thread)
 	if (collector.window_start_ns | collector.window_end_ns | thread->open.start_ns |
 	    thread->open.end_ns)
 		return clock_is_recording(thread, clock_now_ns());
-	control_recorded_ns(0, &stands);
+	recording_clock_ns(0, &stands);
 	return !stands;
 }
 
@@ -237,7 +246,7 @@ void trace_measured(struct thread *thread)
 {
 	uint64_t ticks = __builtin_ia32_rdtsc() - thread->measured_ticks;
 
-	overhead_traced(ticks, thread->measured_gap + 1);
+	traced_time_add(ticks, thread->measured_gap + 1);
 	thread->measured_gap = thread->to_measure;
 	thread->measured_ticks = 0;
 }

@@ -22,6 +22,7 @@
 #include "format/kinds.h"
 
 struct blockfile;
+struct text;
 
 struct clock_remote;
 
@@ -36,6 +37,8 @@ struct trace_source {
 	/* Before the recording is closed: all threads are accounted for, none is stopped; or NULL.
 	 */
 	void (*finish)(void);
+	/* Attributes for the event `counters` in the log; or NULL. */
+	void (*log)(struct text *line);
 	/*
 	 * Of a call that has begun and not ended (pending_call.h), of the thread that is blocked as
 	 * `remote` says: its type, and all fields.  False: it is not to be recorded.  NULL: the
@@ -62,6 +65,8 @@ bool trace_is_wanted(enum trace_kind kind);
 bool trace_make(enum trace_kind kind);
 void trace_begin(void);
 void trace_finish(void);
+/* What the kinds that are on have to say in the event `counters`. */
+void trace_log(struct text *line);
 /* In the child of a fork: the files are the parent's. */
 void trace_abandon(bool in_use);
 bool trace_is_on(enum trace_kind kind);

@@ -2,11 +2,11 @@
 /* Profile records: see record_buffer.h for where they go. */
 #include "collector/core/writer.h"
 
-#include "collector/core/blockfile.h"
-#include "collector/core/record_buffer.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
 #include "collector/core/thread_state.h"
+#include "collector/storage/blockfile.h"
+#include "collector/storage/record_buffer.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 #include "format/format.h"
 #include "format/varint.h"
 

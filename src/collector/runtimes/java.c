@@ -6,8 +6,8 @@
  */
 #include "collector/runtimes/java.h"
 #include "collector/core/log.h"
-#include "collector/core/recording.h"
 #include "collector/runtimes/java_private.h"
+#include "collector/storage/recording.h"
 
 static jvmtiEnv *tools;
 

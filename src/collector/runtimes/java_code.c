@@ -4,7 +4,7 @@
 #include "collector/core/dynamic.h"
 #include "collector/runtimes/java_private.h"
 
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "format/format.h"
 
 #include <stdatomic.h>

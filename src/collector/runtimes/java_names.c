@@ -5,11 +5,11 @@
  * (classes, compilations), and at the machine's end.  Each method is written down as a function at
  * the addresses that stand for its bytecodes (format.h), so that readers look it up as any other.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/api.h"
 #include "collector/core/dynamic.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
 #include "collector/runtimes/java_private.h"
+#include "collector/storage/stacktable.h"
 #include "format/format.h"
 
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #ifndef HELIO_COLLECTOR_JAVA_PRIVATE_H
 #define HELIO_COLLECTOR_JAVA_PRIVATE_H
 
-#include "collector/core/text.h"
+#include "collector/storage/text.h"
 
 #include <jni.h>
 #include <jvmti.h>

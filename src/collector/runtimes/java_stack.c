@@ -15,14 +15,14 @@
  */
 #include "collector/arch/context.h"
 #include "collector/arch/guard.h"
-#include "collector/core/recording.h"
+#include "collector/arch/sys.h"
 #include "collector/core/stack.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/runtimes/java.h"
 #include "collector/runtimes/java_private.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 #include "collector/unwind/arch.h"
 #include "format/format.h"
 

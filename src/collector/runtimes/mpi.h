@@ -77,7 +77,7 @@ struct mpi_call {
 	uintptr_t request, message;		 /* of q and M, before the call */
 	uint64_t request_serial, message_serial; /* in the table (mpi_requests.c) */
 	uintptr_t freed;			 /* of C, W or F */
-	struct mpi_group group;			 /* of c, w, f or what is freed */
+	struct mpi_group group; /* of the argument c, w or f, or of what is freed */
 	int32_t own_status[MPI_STATUS_ROOM / sizeof(int32_t)];
 	/* of several requests: their handles before the call, and statuses; NULL: no memory */
 	uintptr_t *requests;
@@ -88,7 +88,7 @@ struct mpi_call {
 	char *room;    /* for MPI_REQUESTS_ROOM of both; NULL: this function has one at most */
 };
 
-/* Where one finds functions: next_of_caller. */
+/* Finds a function as `caller` would, behind ours: next_of_caller. */
 typedef void *mpi_finder(const char *name, const void *caller);
 
 /* ---- mpi.c, for all libraries ---- */
@@ -117,8 +117,9 @@ struct mpi_abi {
 };
 extern struct mpi_abi mpi_abi;
 
-/* The functions that are asked: of the profiling interface, which nobody wraps. */
-#define MPI_QUESTIONS(X)                                                                           \
+/* Functions of the library that we call ourselves: of the profiling interface, which nobody wraps.
+ */
+#define MPI_LIBRARY_FUNCTIONS(X)                                                                   \
 	X(Comm_size, (uintptr_t, int *))                                                           \
 	X(Comm_rank, (uintptr_t, int *))                                                           \
 	X(Comm_group, (uintptr_t, uintptr_t *))                                                    \
@@ -141,9 +142,9 @@ extern struct mpi_abi mpi_abi;
 	X(Initialized, (int *))                                                                    \
 	X(Finalized, (int *))
 
-struct mpi_questions {
+struct mpi_library {
 #define X(name, parameters) int(*name) parameters;
-	MPI_QUESTIONS(X)
+	MPI_LIBRARY_FUNCTIONS(X)
 #undef X
 	/* Open MPI's functions, where handles are pointers; NULL: in Fortran they are the same. */
 	uintptr_t (*Comm_f2c)(int);
@@ -151,7 +152,7 @@ struct mpi_questions {
 	uintptr_t (*Win_f2c)(int);
 	uintptr_t (*File_f2c)(int);
 };
-extern struct mpi_questions mpi_ask;
+extern struct mpi_library mpi_library;
 
 /* Once, where a function has been found behind ours. */
 void mpi_abi_find(mpi_finder *find, const void *caller);

@@ -20,7 +20,7 @@ enum {
 };
 
 struct mpi_abi mpi_abi;
-struct mpi_questions mpi_ask;
+struct mpi_library mpi_library;
 
 static void take(void *pointer, void *symbol)
 {
@@ -56,9 +56,9 @@ static void set_open_mpi(mpi_finder *find, const void *caller)
 		.fortran_no_status = object(find, "mpi_fortran_status_ignore_", caller),
 		.fortran_no_statuses = object(find, "mpi_fortran_statuses_ignore_", caller),
 	};
-	take(&mpi_ask.Comm_f2c, find("PMPI_Comm_f2c", caller));
-	take(&mpi_ask.Type_f2c, find("PMPI_Type_f2c", caller));
-	take(&mpi_ask.Win_f2c, find("PMPI_Win_f2c", caller));
+	take(&mpi_library.Comm_f2c, find("PMPI_Comm_f2c", caller));
+	take(&mpi_library.Type_f2c, find("PMPI_Type_f2c", caller));
+	take(&mpi_library.Win_f2c, find("PMPI_Win_f2c", caller));
 }
 
 static void set_mpich(mpi_finder *find, const void *caller)
@@ -85,11 +85,11 @@ void mpi_abi_find(mpi_finder *find, const void *caller)
 	bool complete = true;
 
 #define X(name, parameters)                                                                        \
-	take(&mpi_ask.name, find("PMPI_" #name, caller));                                          \
-	complete &= mpi_ask.name != NULL;
-	MPI_QUESTIONS(X)
+	take(&mpi_library.name, find("PMPI_" #name, caller));                                      \
+	complete &= mpi_library.name != NULL;
+	MPI_LIBRARY_FUNCTIONS(X)
 #undef X
-	take(&mpi_ask.File_f2c, find("PMPI_File_f2c", caller));
+	take(&mpi_library.File_f2c, find("PMPI_File_f2c", caller));
 	if (find("ompi_mpi_comm_world", caller))
 		set_open_mpi(find, caller);
 	else
@@ -111,15 +111,15 @@ static uintptr_t of_fortran(int handle, char letter)
 	case 'T':
 	case 'u':
 	case 'U':
-		return mpi_ask.Type_f2c ? mpi_ask.Type_f2c(handle) : (uint32_t)handle;
+		return mpi_library.Type_f2c ? mpi_library.Type_f2c(handle) : (uint32_t)handle;
 	case 'w':
 	case 'W':
-		return mpi_ask.Win_f2c ? mpi_ask.Win_f2c(handle) : (uint32_t)handle;
+		return mpi_library.Win_f2c ? mpi_library.Win_f2c(handle) : (uint32_t)handle;
 	case 'f':
 	case 'F':
-		return mpi_ask.File_f2c ? mpi_ask.File_f2c(handle) : (uint32_t)handle;
+		return mpi_library.File_f2c ? mpi_library.File_f2c(handle) : (uint32_t)handle;
 	default:
-		return mpi_ask.Comm_f2c ? mpi_ask.Comm_f2c(handle) : (uint32_t)handle;
+		return mpi_library.Comm_f2c ? mpi_library.Comm_f2c(handle) : (uint32_t)handle;
 	}
 }
 
@@ -206,5 +206,5 @@ uint64_t mpi_type_size(uintptr_t type)
 {
 	int size = 0;
 
-	return mpi_ask.Type_size(type, &size) || size < 0 ? 0 : (uint64_t)size;
+	return mpi_library.Type_size(type, &size) || size < 0 ? 0 : (uint64_t)size;
 }

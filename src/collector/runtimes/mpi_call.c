@@ -6,14 +6,13 @@
  * one of ours.  The library is asked (sizes of types, members of groups) after the call is timed
  * and before the thread's state is entered, since it may allocate memory, which may be traced, too.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/runtimes/mpi.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 
 /* The frame of the wrapped function that the thread is in; NULL: it is in none. */
 static __thread const void *inside;
@@ -72,7 +71,7 @@ static const struct {
 
 enum { GROUP_KINDS = sizeof(groups) / sizeof(groups[0]) };
 
-/* What a call frees or closes: of its capital, where it has no communicator to make one of. */
+/* Whether a call frees or closes the communicator, window or file of its argument C, W or F. */
 static bool frees(const struct mpi_call *call, int kind)
 {
 	static const char *const names[] = {"MPI_Comm_free", "MPI_Comm_disconnect", "MPI_Win_free",
@@ -103,7 +102,7 @@ static bool completes(const struct mpi_call *call)
 	return call->function->type == MPI_WAIT || call->function->type == MPI_TEST;
 }
 
-/* Messages of a matching probe have numbers as requests have. */
+/* Messages of a matching probe are kept in the table of requests, under keys of their own. */
 static uintptr_t message_key(uintptr_t message)
 {
 	return message ^ (uintptr_t)1 << 60;
@@ -498,7 +497,7 @@ bool mpi_begin(struct mpi_call *call, struct mpi_function *function)
 				  .arguments = call->arguments,
 				  .frame = call->frame,
 				  .room = call->room};
-	inside = call->frame; /* so that questions of ours are no calls of the program's */
+	inside = call->frame; /* so that calls of ours are not taken for the program's */
 	look_before(call);
 	call->begin_ns = clock_now_ns();
 	if (!is_last(function))
@@ -518,9 +517,10 @@ void mpi_started(void)
 	int rank = -1, size = 0, length = 0, unused;
 
 	if (!mpi_abi.is_known || !trace_is_on(TRACE_MPI) || !collector_is_ours() ||
-	    mpi_ask.Comm_rank(mpi_abi.world, &rank) || mpi_ask.Comm_size(mpi_abi.world, &size))
+	    mpi_library.Comm_rank(mpi_abi.world, &rank) ||
+	    mpi_library.Comm_size(mpi_abi.world, &size))
 		return;
-	unused = mpi_ask.Get_library_version(version, &length);
+	unused = mpi_library.Get_library_version(version, &length);
 	(void)unused;
 	for (int i = 0; i <= VERSION_SHOWN; i++)
 		if (version[i] == '\n' || version[i] == ',' || i == VERSION_SHOWN)

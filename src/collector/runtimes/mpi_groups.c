@@ -3,15 +3,15 @@
  * What is known of communicators, windows and files, by their handles: asked once each.
  *
  * A description tells readers which processes a communicator joins and which of several with the
- * same members it is: the how manieth that this process has met.  They are made by all members, in
- * one order unless threads make some at once; so each is looked at where it is made.
+ * same members it is: the first, second, ... that this process has met.  They are made by all
+ * members, in one order unless threads make some at once; so each is looked at where it is made.
  *
- * One thread at a time adds an entry.  One that comes meanwhile asks for the numbers that it needs,
- * and has no description.
+ * One thread at a time adds an entry.  A thread that needs one meanwhile does not wait: it asks the
+ * library for the numbers that it needs, and its call has no description of the communicator.
  */
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
+#include "collector/arch/sys.h"
 #include "collector/runtimes/mpi.h"
+#include "collector/storage/text.h"
 
 enum {
 	ENTRIES = 1 << 12,
@@ -113,13 +113,15 @@ static void put_members(struct text *text, uintptr_t group, int size)
 					 -1, 0)
 			      : NULL;
 
-	if (!ranks || mpi_ask.Comm_group(mpi_abi.world, &world))
+	if (!ranks)
 		return;
 	for (int i = 0; i < size; i++)
 		ranks[i] = i;
-	if (!mpi_ask.Group_translate_ranks(group, size, ranks, world, ranks + size))
-		put_ranks(text, ranks + size, size);
-	mpi_ask.Group_free(&world);
+	if (!mpi_library.Comm_group(mpi_abi.world, &world)) {
+		if (!mpi_library.Group_translate_ranks(group, size, ranks, world, ranks + size))
+			put_ranks(text, ranks + size, size);
+		mpi_library.Group_free(&world);
+	}
 	sys_munmap(ranks, bytes);
 }
 
@@ -127,11 +129,11 @@ static bool group_of(enum mpi_group_kind kind, uintptr_t handle, uintptr_t *grou
 {
 	switch (kind) {
 	case MPI_GROUP_WIN:
-		return !mpi_ask.Win_get_group(handle, group);
+		return !mpi_library.Win_get_group(handle, group);
 	case MPI_GROUP_FILE:
-		return !mpi_ask.File_get_group(handle, group);
+		return !mpi_library.File_get_group(handle, group);
 	default:
-		return !mpi_ask.Comm_group(handle, group);
+		return !mpi_library.Comm_group(handle, group);
 	}
 }
 
@@ -140,13 +142,13 @@ static void put_remote_members(struct text *text, uintptr_t handle, struct mpi_g
 	uintptr_t group = 0;
 	int size = 0;
 
-	if (mpi_ask.Comm_remote_group(handle, &group))
+	if (mpi_library.Comm_remote_group(handle, &group))
 		return;
-	if (!mpi_ask.Group_size(group, &size))
+	if (!mpi_library.Group_size(group, &size))
 		known->size = size;
 	text_putc(text, '|');
 	put_members(text, group, size);
-	mpi_ask.Group_free(&group);
+	mpi_library.Group_free(&group);
 }
 
 static uint32_t number_of(uint64_t hash)
@@ -171,8 +173,8 @@ static void put_name(struct text *text, enum mpi_group_kind kind, uintptr_t hand
 		text_puts(text, "MPI_COMM_WORLD");
 		return;
 	}
-	if (kind == MPI_GROUP_WIN    ? mpi_ask.Win_get_name(handle, name, &length)
-	    : kind == MPI_GROUP_COMM ? mpi_ask.Comm_get_name(handle, name, &length)
+	if (kind == MPI_GROUP_WIN    ? mpi_library.Win_get_name(handle, name, &length)
+	    : kind == MPI_GROUP_COMM ? mpi_library.Comm_get_name(handle, name, &length)
 				     : 1)
 		return;
 	for (int i = 0; i < length && i < NAME_ROOM && name[i]; i++)
@@ -190,10 +192,10 @@ static void put_text(enum mpi_group_kind kind, uintptr_t handle, struct mpi_grou
 	if (!group_of(kind, handle, &group))
 		return;
 	room[0] = '\0';
-	if (!mpi_ask.Group_size(group, &known->size))
+	if (!mpi_library.Group_size(group, &known->size))
 		put_members(&ranks, group, known->size);
-	mpi_ask.Group_rank(group, &known->rank);
-	mpi_ask.Group_free(&group);
+	mpi_library.Group_rank(group, &known->rank);
+	mpi_library.Group_free(&group);
 	if (known->is_inter)
 		put_remote_members(&ranks, handle, known);
 	if (is_new)
@@ -216,20 +218,20 @@ static void find_neighbours(uintptr_t handle, struct mpi_group *known)
 	enum { MPICH_GRAPH = 1, MPICH_CART, MPICH_DIST_GRAPH };
 	int topology = UNDEFINED, weighted = 0, count = 0;
 
-	if (mpi_ask.Topo_test(handle, &topology) || topology == UNDEFINED)
+	if (mpi_library.Topo_test(handle, &topology) || topology == UNDEFINED)
 		return;
 	/* Open MPI: Cartesian 1, graph 2, distributed graph 3. */
 	if (mpi_abi.is_open_mpi && topology <= 2)
 		topology = 3 - topology;
 	if (topology == MPICH_DIST_GRAPH) {
-		mpi_ask.Dist_graph_neighbors_count(handle, &known->sources, &known->destinations,
-						   &weighted);
+		mpi_library.Dist_graph_neighbors_count(handle, &known->sources,
+						       &known->destinations, &weighted);
 		return;
 	}
-	if (topology == MPICH_CART && !mpi_ask.Cartdim_get(handle, &count))
+	if (topology == MPICH_CART && !mpi_library.Cartdim_get(handle, &count))
 		count *= 2;
 	else if (topology == MPICH_GRAPH)
-		mpi_ask.Graph_neighbors_count(handle, known->rank, &count);
+		mpi_library.Graph_neighbors_count(handle, known->rank, &count);
 	known->sources = known->destinations = count;
 }
 
@@ -239,9 +241,9 @@ static struct mpi_group look(enum mpi_group_kind kind, uintptr_t handle, bool wi
 	int is_inter = 0;
 
 	if (kind == MPI_GROUP_COMM) {
-		mpi_ask.Comm_size(handle, &known.size);
-		mpi_ask.Comm_rank(handle, &known.rank);
-		known.is_inter = !mpi_ask.Comm_test_inter(handle, &is_inter) && is_inter;
+		mpi_library.Comm_size(handle, &known.size);
+		mpi_library.Comm_rank(handle, &known.rank);
+		known.is_inter = !mpi_library.Comm_test_inter(handle, &is_inter) && is_inter;
 	}
 	if (with_text)
 		put_text(kind, handle, &known, true);
@@ -267,9 +269,11 @@ struct mpi_group mpi_group_of(enum mpi_group_kind kind, uintptr_t handle)
 	if (is_none(kind, handle))
 		return (struct mpi_group){0};
 	bool alone = !atomic_flag_test_and_set(&adding);
-	struct mpi_group group = look(kind, handle, alone);
 
+	/* Where the table is full there is no description: it would be written at each call. */
 	entry = alone ? find_free(key) : NULL;
+	struct mpi_group group = look(kind, handle, entry != NULL);
+
 	if (entry) {
 		atomic_store_explicit(&is_used, true, memory_order_relaxed);
 		entry->group = group;

@@ -10,8 +10,8 @@
  *
  * Where a bucket is full, the request's completion is not recorded, and counted as dropped.
  */
-#include "collector/core/recording.h"
 #include "collector/runtimes/mpi.h"
+#include "collector/storage/recording.h"
 
 enum { BUCKET = 8, BUCKETS = 1 << 12 }; /* a bucket's handles are one line of the cache */
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/runtimes/omp.h"
 
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 
 #include <sys/mman.h>
 
 enum {
 	CONSTRUCTS_MAX = 1 << 14, /* more in one process are counted as what they are in */
 	SLOTS = CONSTRUCTS_MAX * 2,
-	CHAIN_MAX = 64,	       /* tasks in tasks that are looked at for recursion */
-	SUMS_US = 1000,	       /* executions are summed for so long */
-	UNKNOWN_RATE_US = 100, /* earlier nobody knows what a tick is */
+	CHAIN_MAX = 64,	       /* enclosing tasks that are compared to find recursion */
+	SUMS_US = 1000,	       /* executions in that time are one record */
+	UNKNOWN_RATE_US = 100, /* too early to tell how long a tick is */
 };
 
 /* ---- the table of constructs ---- */
@@ -74,10 +74,11 @@ static uint64_t to_ns(const struct constructs *of, uint64_t ticks)
 	return passed ? (uint64_t)((unsigned __int128)ticks * ns / passed) : 0;
 }
 
-/* Where one was encountered, which may be more than what tells it from others. */
-struct place {
+/* Where a construct was encountered: what its record has, but does not always tell it from others.
+ */
+struct site {
 	uint32_t stack;
-	bool is_call; /* `function` is the place of the call */
+	bool is_call; /* the construct's `function` is the address of the call */
 };
 
 static uint64_t mix(uint64_t key)
@@ -88,19 +89,19 @@ static uint64_t mix(uint64_t key)
 }
 
 static void write_construct(struct thread *thread, const struct slot *slot, uint32_t number,
-			    const struct place *place)
+			    const struct site *site)
 {
 	const uint64_t fields[OMP_FIELDS] = {[OMP_NUMBER] = number,
 					     [OMP_KIND] = slot->kind,
 					     [OMP_PARENT] = slot->parent,
-					     [OMP_FUNCTION] = place->is_call ? 0 : slot->function};
+					     [OMP_FUNCTION] = site->is_call ? 0 : slot->function};
 
-	trace_event(thread, TRACE_OMP, OMP_CONSTRUCT, clock_now_ns(), place->stack, fields);
+	trace_event(thread, TRACE_OMP, OMP_CONSTRUCT, clock_now_ns(), site->stack, fields);
 }
 
 /* Of a slot that is this thread's to fill. */
 static uint32_t fill(struct constructs *of, struct thread *thread, struct slot *slot,
-		     const struct slot *wanted, const struct place *place)
+		     const struct slot *wanted, const struct site *site)
 {
 	uint32_t number = atomic_fetch_add(&of->count, 1) + 1;
 
@@ -114,13 +115,13 @@ static uint32_t fill(struct constructs *of, struct thread *thread, struct slot *
 	slot->kind = wanted->kind;
 	slot->function = wanted->function;
 	of->slot_of[number] = (uint32_t)(slot - of->slots);
-	write_construct(thread, slot, number, place);
+	write_construct(thread, slot, number, site);
 	atomic_store(&slot->number, number);
 	return number;
 }
 
 static uint32_t number_of(struct constructs *of, struct thread *thread, const struct slot *wanted,
-			  const struct place *place)
+			  const struct site *site)
 {
 	uint64_t at = mix(wanted->function ^ (uint64_t)wanted->stack << 32 ^
 			  (uint64_t)wanted->parent << 8 ^ wanted->kind);
@@ -130,7 +131,7 @@ static uint32_t number_of(struct constructs *of, struct thread *thread, const st
 		uint32_t number = atomic_load(&slot->number);
 
 		if (!number && atomic_compare_exchange_strong(&slot->number, &number, BEING_MADE))
-			return fill(of, thread, slot, wanted, place);
+			return fill(of, thread, slot, wanted, site);
 		while ((number = atomic_load(&slot->number)) == BEING_MADE)
 			sys_call(SYS_sched_yield, 0, 0, 0, 0);
 		if (number && slot->stack == wanted->stack && slot->parent == wanted->parent &&
@@ -180,9 +181,9 @@ static uint32_t encounter(struct thread *thread, enum format_omp_construct kind,
 	    thread->omp.last.function == wanted.function && thread->omp.last.number)
 		return thread->omp.last.number;
 	wanted.stack = is_inner ? 0 : stack;
-	const struct place place = {stack, is_call};
+	const struct site site = {stack, is_call};
 
-	thread->omp.last.number = number_of(of, thread, &wanted, &place);
+	thread->omp.last.number = number_of(of, thread, &wanted, &site);
 	thread->omp.last.stack = stack;
 	thread->omp.last.parent = parent;
 	thread->omp.last.function = wanted.function;
@@ -305,13 +306,16 @@ static uint64_t longest_sum(const struct constructs *of)
 static void add(struct thread *thread, struct omp_sums *sums, enum format_omp_type type,
 		const struct omp_sums *one)
 {
-	static uint64_t most_ticks;
+	static _Atomic uint64_t known_ticks;
+	uint64_t most_ticks = atomic_load_explicit(&known_ticks, memory_order_relaxed);
 	const struct constructs *of = atomic_load(&constructs);
 
 	if (!of || !trace_enter(TRACE_OMP))
 		return;
-	if (!most_ticks)
+	if (!most_ticks) {
 		most_ticks = longest_sum(of);
+		atomic_store_explicit(&known_ticks, most_ticks, memory_order_relaxed);
+	}
 	if (sums->construct != one->construct)
 		write_sums(thread, sums, type, false);
 	if (!sums->construct) {

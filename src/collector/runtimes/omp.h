@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * OpenMP, whichever runtime it is: what a thread does in which construct (its context, see
- * core/context.h), which constructs there are, and what their executions took.
+ * storage/context.h), which constructs there are, and what their executions took.
  *
  * All of it is called by the thread that it is about, in the program's own calls of the runtime.  A
  * thread that the collector does not know (NULL) runs unseen.

@@ -10,7 +10,7 @@
  */
 #include "collector/runtimes/ompt.h"
 
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/runtimes/omp.h"
 
 #include <stddef.h>

@@ -2,22 +2,26 @@
 #include "collector/sources/clock.h"
 
 #include "collector/arch/call.h"
-#include "collector/core/control.h"
-#include "collector/core/recording.h"
+#include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
+#include "collector/core/clock_window.h"
 #include "collector/core/stack.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
-#include "collector/sources/clock_look.h"
-#include "collector/sources/clock_monitor.h"
-#include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_charge.h"
+#include "collector/sources/clock_interval.h"
+#include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_queue.h"
-#include "collector/sources/clock_window.h"
+#include "collector/sources/clock_reading.h"
+#include "collector/sources/clock_state.h"
+#include "collector/sources/clock_switches.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 #include "collector/unwind/unwind.h"
 #include "format/own_use.h"
 
@@ -26,53 +30,8 @@
 
 enum { NS_PER_US = 1000 };
 
-/* Below this a gap between wall and CPU time is not worth a look at the run-queue delay. */
-enum { DELAY_WORTH_NS = 50 * 1000 };
-
 /* A delay above this, after one wait, is checked against what is possible (clock_queue.c). */
 enum { DELAY_DOUBTFUL_NS = 3 * 1000 * 1000 };
-
-enum { USAGE_EVERY_NS = 4 * 1000 * 1000 };
-
-static void read_clocks(struct clock_reading *reading)
-{
-	/* CPU before wall, so that their difference is not negative. */
-	reading->cpu_ns = clock_own_cpu_ns();
-	reading->now_ns = clock_now_ns();
-}
-
-static void read_usage(struct clock_reading *reading)
-{
-	struct rusage usage = {0};
-
-	sys_call(SYS_getrusage, RUSAGE_THREAD, &usage, 0, 0);
-	reading->system_us = format_us_of(&usage.ru_stime);
-	reading->minor_faults = (uint64_t)usage.ru_minflt;
-	reading->major_faults = (uint64_t)usage.ru_majflt;
-	reading->voluntary_switches = (uint64_t)usage.ru_nvcsw;
-	reading->involuntary_switches = (uint64_t)usage.ru_nivcsw;
-	reading->usage_ns = reading->now_ns;
-}
-
-void clock_read(struct clock_reading *reading)
-{
-	read_clocks(reading);
-	read_usage(reading);
-}
-
-/*
- * At a tick, for less: a kernel counts system time at its own ticks of 1 to 10 ms, so
- * that asking more often tells nothing, unless the thread has waited.
- */
-static void read_at_tick(const struct clock_reading *last, struct clock_reading *reading)
-{
-	*reading = *last;
-	read_clocks(reading);
-	int64_t gap = (int64_t)(reading->now_ns - last->now_ns - (reading->cpu_ns - last->cpu_ns));
-
-	if (gap > DELAY_WORTH_NS || reading->now_ns - reading->usage_ns >= USAGE_EVERY_NS)
-		read_usage(reading);
-}
 
 /* ---- accounting ---- */
 
@@ -97,7 +56,7 @@ static int64_t seen_waiting(const struct thread *thread)
 	uint64_t stopped_ns = atomic_load_explicit(&collector.stopped_ns, memory_order_relaxed) -
 			      clock->stopped_seen_ns;
 
-	uint64_t look_ns = monitor_engine_look_ns();
+	uint64_t look_ns = interval_look_ns();
 
 	stopped_ns -= stopped_ns > look_ns ? look_ns : stopped_ns;
 	if (clock->remote_stack && seen_ns > last_ns)
@@ -134,16 +93,16 @@ static void account(struct thread *thread, const struct clock_reading *reading)
 	struct clock_account *clock = &thread->clock;
 	int64_t cpu = (int64_t)(reading->cpu_ns - clock->last.cpu_ns);
 	int64_t gap = (int64_t)(reading->now_ns - clock->last.now_ns) - cpu, queued = gap;
-	uint32_t pauses = perf_engine_switch_pauses();
+	uint32_t pauses = switches_pauses();
 	uint64_t delay_ns = 0;
 
 	clock->cpu_pending_ns += cpu;
 	clock->minor_since = reading->minor_faults - clock->last.minor_faults;
 	clock->major_since = reading->major_faults - clock->last.major_faults;
-	clock->gap_is_new = perf_engine_sees_switches() && pauses == clock->switch_pauses;
+	clock->gap_is_new = switches_are_seen() && pauses == clock->switch_pauses;
 	clock->switch_pauses = pauses;
 	if (gap > 0 && reading->voluntary_switches != clock->last.voluntary_switches) {
-		delay_ns = gap > DELAY_WORTH_NS ? clock_own_delay_ns() : 0;
+		delay_ns = gap > CLOCK_GAP_WORTH_NS ? clock_own_delay_ns() : 0;
 		queued = queued_of(clock, gap - seen_waiting(thread), delay_ns);
 		queued = queued_possibly(queued, &clock->last, reading);
 	}
@@ -155,59 +114,10 @@ static void account(struct thread *thread, const struct clock_reading *reading)
 	clock->last = *reading;
 }
 
-/* Writes whole microseconds of what is pending and keeps the rest. */
-static void write_pending(struct thread *thread, enum format_state state, int64_t *pending_ns,
-			  uint32_t stack)
-{
-	int64_t us = *pending_ns / NS_PER_US;
-
-	if (us <= 0 ||
-	    collector.engine ==
-		    ENGINE_NONE) /* without a clock a thread's times are only those of its life */
-		return;
-	if (!writer_event(thread, thread->clock.last.now_ns, state, (uint64_t)us, stack))
-		return;
-	*pending_ns -= us * NS_PER_US;
-	if (state != FORMAT_STATE_USER && state != FORMAT_STATE_SYSTEM)
-		return;
-	atomic_fetch_add_explicit(&collector.cpu_recorded_ns, (uint64_t)us * NS_PER_US,
-				  memory_order_relaxed);
-}
-
-/*
- * Of what is pending, the part before the thread's team was over, where that was meanwhile: it
- * waited for the others then, and for work later.
- */
-static void emit_before_end(struct thread *thread, enum format_state state, int64_t *pending_ns,
-			    uint32_t stack, const struct runtime_context *then)
-{
-	uint64_t ended_ns = context_team_end_ns(then), now_ns = thread->clock.last.now_ns;
-	int64_t part_ns = *pending_ns - (int64_t)(now_ns - ended_ns);
-
-	if (!ended_ns || ended_ns > now_ns || part_ns <= 0)
-		return;
-	*pending_ns -= part_ns;
-	thread->before = *then;
-	thread->before.until = NULL;
-	thread->then = &thread->before;
-	write_pending(thread, state, &part_ns, stack);
-	*pending_ns += part_ns;
-}
-
-/* At a stack that was taken when the context was this one. */
-static void emit_then(struct thread *thread, enum format_state state, int64_t *pending_ns,
-		      uint32_t stack, const struct runtime_context *then)
-{
-	emit_before_end(thread, state, pending_ns, stack, then);
-	thread->then = then;
-	write_pending(thread, state, pending_ns, stack);
-	thread->then = NULL;
-}
-
 static void emit(struct thread *thread, enum format_state state, int64_t *pending_ns,
 		 uint32_t stack)
 {
-	emit_then(thread, state, pending_ns, stack, &thread->context);
+	clock_charge(thread, state, pending_ns, stack, &thread->context);
 }
 
 /* ---- what the thread was doing ---- */
@@ -220,12 +130,6 @@ static void emit_cpu(struct thread *thread, const struct unwind_regs *regs, uint
 		emit(thread, state, &thread->clock.cpu_pending_ns, stack);
 	thread->cpu_stack = thread->takes_signals ? FORMAT_NO_STACK : stack;
 	context_keep(&thread->cpu_context, &thread->context);
-}
-
-void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
-		  uint32_t stack, const struct runtime_context *then)
-{
-	emit_then(thread, state, pending_ns, stack, then ? then : &thread->context);
 }
 
 /*
@@ -259,8 +163,8 @@ static void emit_remembered_wait(struct thread *thread)
 	struct clock_account *clock = &thread->clock;
 
 	if (clock->remote_stack)
-		emit_then(thread, clock->remote_state, &clock->blocked_pending_ns,
-			  clock->remote_stack, &clock->remote_context);
+		clock_charge(thread, clock->remote_state, &clock->blocked_pending_ns,
+			     clock->remote_stack, &clock->remote_context);
 	clock->remote_stack = 0;
 }
 
@@ -275,7 +179,7 @@ static void emit_woken(struct thread *thread, int64_t before_ns, uint32_t stack,
 
 	if (since_ns <= 0)
 		return;
-	emit_then(thread, FORMAT_STATE_WAIT_CPU, &since_ns, stack, then);
+	clock_charge(thread, FORMAT_STATE_WAIT_CPU, &since_ns, stack, then);
 	thread->clock.queued_pending_ns = before_ns + since_ns;
 }
 
@@ -292,8 +196,8 @@ static void emit_rest(struct thread *thread, enum format_state cpu_state, uint32
 	if (phase_is_young(thread))
 		phase_settle(thread, cpu_state);
 	else if (!phase_rest_of_old(thread))
-		emit_then(thread, cpu_state, &thread->clock.cpu_pending_ns, thread->cpu_stack,
-			  &thread->cpu_context);
+		clock_charge(thread, cpu_state, &thread->clock.cpu_pending_ns, thread->cpu_stack,
+			     &thread->cpu_context);
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 	emit(thread, FORMAT_STATE_SLEEP, &thread->clock.blocked_pending_ns, stack);
 }
@@ -308,7 +212,7 @@ static void skip_to(struct thread *thread, const struct clock_reading *reading)
 	}
 	thread->clock.paused = true;
 	thread->clock.last = *reading;
-	thread->clock.recorded_ns = control_recorded_ns(reading->now_ns, &(bool){0});
+	thread->clock.recorded_ns = recording_clock_ns(reading->now_ns, &(bool){0});
 	thread->clock.system_done_us = reading->system_us;
 }
 
@@ -345,7 +249,7 @@ static bool cut_pauses(struct thread *thread, struct clock_reading *reading)
 {
 	struct clock_account *clock = &thread->clock;
 	bool stands;
-	uint64_t recorded_ns = control_recorded_ns(reading->now_ns, &stands);
+	uint64_t recorded_ns = recording_clock_ns(reading->now_ns, &stands);
 	int64_t gap = (int64_t)(reading->now_ns - clock->last.now_ns);
 	int64_t inside = (int64_t)(recorded_ns - clock->recorded_ns);
 
@@ -407,7 +311,7 @@ static void emit_met_wait(struct thread *thread, const struct unwind_regs *regs,
 {
 	struct clock_account *clock = &thread->clock;
 
-	if (clock->blocked_pending_ns > DELAY_WORTH_NS && clock->gap_is_new)
+	if (clock->blocked_pending_ns > CLOCK_GAP_WORTH_NS && clock->gap_is_new)
 		emit(thread, clock_wait_state(clock, regs), &clock->blocked_pending_ns, stack);
 }
 
@@ -441,7 +345,7 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 {
 	struct clock_reading reading;
 
-	read_at_tick(&thread->clock.last, &reading);
+	clock_read_at_tick(&thread->clock.last, &reading);
 	struct clock_reading whole = reading;
 	int64_t queued_ns = thread->clock.queued_pending_ns;
 
@@ -463,7 +367,7 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 	emit_met_wait(thread, regs, stack);
 	/* A preemption has no better stack than this; small noise waits until it is worth a record.
 	 */
-	if (thread->clock.queued_pending_ns > DELAY_WORTH_NS)
+	if (thread->clock.queued_pending_ns > CLOCK_GAP_WORTH_NS)
 		emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 }
 
@@ -481,19 +385,6 @@ void clock_stopped(struct thread *thread, const struct unwind_regs *regs)
 	thread->clock.remote_over = true;
 	emit_stop(thread, stack);
 	emit_remembered_wait(thread);
-}
-
-uint64_t clock_own_waits(void)
-{
-	struct clock_reading now = {0};
-
-	read_usage(&now);
-	return now.voluntary_switches;
-}
-
-bool clock_has_waited(const struct thread *thread)
-{
-	return clock_own_waits() != thread->clock.last.voluntary_switches;
 }
 
 void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
@@ -516,7 +407,7 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 	if (was_cut(thread, &whole))
 		enter_pause(thread, &whole);
 	else if (!phase_is_young(thread) &&
-		 thread->clock.cpu_pending_ns > (int64_t)phase_longest(collector.interval_ns))
+		 thread->clock.cpu_pending_ns > (int64_t)jitter_longest_ns(collector.interval_ns))
 		emit_cpu(thread, regs, stack);
 }
 
@@ -542,13 +433,13 @@ bool clock_has_waits(const struct thread *thread)
 	const struct clock_account *clock = &thread->clock;
 	struct clock_reading now;
 
-	read_clocks(&now);
+	clock_read_cpu(&now);
 	int64_t cpu = (int64_t)(now.cpu_ns - clock->last.cpu_ns);
 	int64_t gap = (int64_t)(now.now_ns - clock->last.now_ns) - cpu;
 
 	return gap + clock->queued_pending_ns + clock->blocked_pending_ns +
 		       clock->stopped_pending_ns >
-	       DELAY_WORTH_NS;
+	       CLOCK_GAP_WORTH_NS;
 }
 
 void clock_settle(struct thread *thread, uint32_t stack)
@@ -664,10 +555,10 @@ static void remote_wait(struct thread *thread, const struct clock_remote *remote
 	if ((clock->remote_slices != remote->slices || !clock->remote_stack) &&
 	    !begin_remote(thread, remote, queued_ns))
 		return;
-	emit_then(thread, FORMAT_STATE_STOPPED, &clock->stopped_pending_ns, clock->remote_stack,
-		  &clock->remote_context);
-	emit_then(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
-		  &clock->remote_context);
+	clock_charge(thread, FORMAT_STATE_STOPPED, &clock->stopped_pending_ns, clock->remote_stack,
+		     &clock->remote_context);
+	clock_charge(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
+		     &clock->remote_context);
 }
 
 static void remote_until(struct thread *thread, uint64_t now_ns)
@@ -679,8 +570,8 @@ static void remote_until(struct thread *thread, uint64_t now_ns)
 	    !remote_in_window(thread, &now_ns, &cpu_ns))
 		return;
 	account_remote(thread, now_ns, cpu_ns, clock->delay_ns);
-	emit_then(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
-		  &clock->remote_context);
+	clock_charge(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
+		     &clock->remote_context);
 }
 
 static void settle_other(struct thread *thread)

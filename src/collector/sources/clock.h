@@ -16,25 +16,11 @@
 
 struct clock_remote;
 
-/* Reads the calling thread's clocks. */
-void clock_read(struct clock_reading *reading);
-
 /* The accounting of the calling thread begins: now for main and after a fork, else at its birth. */
 void clock_begin(struct thread *thread);
 
 /* A tick of the thread's CPU clock: the pending CPU time belongs to these registers' stack. */
 void clock_tick(struct thread *thread, const struct unwind_regs *regs);
-
-/* Whether the calling thread has given up its processor, in a wait that is not accounted for. */
-bool clock_has_waited(const struct thread *thread);
-
-/* How often the calling thread has waited in its life; whether a signal has met it in a call. */
-uint64_t clock_own_waits(void);
-bool clock_is_in_call(const struct unwind_regs *regs);
-/* clock_state.c: what a tick, or the end of a wait, at these registers stands for. */
-enum format_state clock_cpu_state(struct thread *thread, const struct unwind_regs *regs);
-enum format_state clock_wait_state(const struct clock_account *clock,
-				   const struct unwind_regs *regs);
 
 /* The thread comes out of a stop of the process, in which it stood at these registers. */
 void clock_stopped(struct thread *thread, const struct unwind_regs *regs);
@@ -64,14 +50,5 @@ void clock_begin_other(struct thread *thread, int dir);
 /* Its first own event: what cannot be read from outside is read.  False: the thread is
  * another one, which has got the same number. */
 bool clock_join(struct thread *thread);
-
-/* Charges `*pending_ns` to a stack in whole microseconds, and leaves the rest. */
-/* … at a stack that was taken when the context was that one. */
-void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
-		  uint32_t stack, const struct runtime_context *then);
-
-/* The clock id of a thread's CPU time, and that time up to this moment. */
-long clock_cpu_id(int tid);
-uint64_t clock_other_cpu_ns(int tid);
 
 #endif

@@ -14,29 +14,30 @@
  */
 #include "collector/sources/clock_holder.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/attach.h"
 #include "collector/core/log.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
+#include "collector/sources/clock_engine.h"
+#include "collector/sources/clock_event.h"
+#include "collector/sources/clock_holding.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_phase.h"
+#include "collector/sources/clock_signals.h"
 #include "collector/sources/clock_watch.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <linux/futex.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <time.h>
-
-enum { WISH_SWITCH = 1, WISH_BREATH = 2, WISH_DROP = 4, WISH_END = 8, WISH_REST = 16 };
 
 enum {
 	STACK = 32 * 1024,
@@ -45,7 +46,6 @@ enum {
 	UNTRACED_TRIES = 10 * 1000, /* of a millisecond */
 	WATCH_NS = 200 * 1000 * 1000,
 	ENDS_ALONE = 2, /* so many times in a row no other thread was left */
-	BREATH_NS = 20 * 1000 * 1000,
 };
 
 /* The events of one thread. */
@@ -54,141 +54,12 @@ struct held {
 	int tick, change;
 };
 
-static _Atomic unsigned running;
-static _Atomic uint32_t wishes;	 /* a futex */
-static _Atomic uint64_t rest_ns; /* asked for */
-/*
- * The last request to switch all events, and the last one that was carried out (a futex): twice its
- * number, and 1 for off.  Numbered, because one may follow before the previous one is carried out.
- */
-static _Atomic uint32_t requested, fulfilled;
-static _Atomic int32_t holder_id;
-static _Atomic int32_t home; /* the process whose holder it is: not a child of its */
 static int tracee;
 static uint32_t alone;
 static const char *harm;  /* of perf events in this program */
 static struct held *held; /* HELD_MAX, mapped */
 static uint32_t held_count;
-static _Atomic bool holding;  /* for others: there are events */
-static _Atomic bool starting; /* … or will be in a moment, of the one or the other engine */
 static char stack[STACK] __attribute__((aligned(16)));
-
-static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t limit_ns)
-{
-	const struct timespec limit = {.tv_sec = (time_t)(limit_ns / 1000000000u),
-				       .tv_nsec = (long)(limit_ns % 1000000000u)};
-
-	sys_call(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	sys_call(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, 0);
-}
-
-/* ---- for others ---- */
-
-static bool is_here(void)
-{
-	return atomic_load(&running) && atomic_load(&home) == sys_getpid();
-}
-
-static void tell(uint32_t what)
-{
-	atomic_fetch_or(&wishes, what);
-	futex_wake(&wishes);
-}
-
-static bool wish(uint32_t what)
-{
-	if (!is_here() || !atomic_load(&holding))
-		return false;
-	tell(what);
-	return true;
-}
-
-/* Also of events that it is about to open. */
-static bool wish_switch(void)
-{
-	if (!is_here() || (!atomic_load(&holding) && !atomic_load(&starting)))
-		return false;
-	tell(WISH_SWITCH);
-	return true;
-}
-
-static uint32_t ask(bool off)
-{
-	uint32_t last = atomic_load(&requested), next;
-
-	do
-		next = ((last >> 1) + 1) << 1 | off;
-	while (!atomic_compare_exchange_weak(&requested, &last, next));
-	return next;
-}
-
-static bool is_fulfilled(uint32_t request, uint32_t *seen)
-{
-	*seen = atomic_load(&fulfilled);
-	return (int32_t)(*seen - request) >= 0;
-}
-
-bool holder_pause(void)
-{
-	uint32_t request = ask(true), seen;
-
-	if (!wish_switch())
-		return false;
-	while (is_here() && !is_fulfilled(request, &seen))
-		futex_wait(&fulfilled, seen, BREATH_NS);
-	return true;
-}
-
-bool holder_resume(void)
-{
-	ask(false);
-	return wish_switch();
-}
-
-bool holder_is_starting(void)
-{
-	return is_here() && atomic_load(&starting);
-}
-
-bool holder_breathe(void)
-{
-	return wish(WISH_BREATH);
-}
-
-bool holder_rest(uint64_t ns)
-{
-	atomic_store(&rest_ns, ns);
-	return wish(WISH_REST);
-}
-
-bool holder_drop(void)
-{
-	return wish(WISH_DROP);
-}
-
-bool holder_holds(void)
-{
-	return atomic_load_explicit(&holding, memory_order_relaxed);
-}
-
-int holder_tid(void)
-{
-	return is_here() ? atomic_load(&holder_id) : 0;
-}
-
-void holder_stop(void)
-{
-	if (!is_here())
-		return;
-	atomic_fetch_or(&wishes, WISH_END);
-	futex_wake(&wishes);
-	while (sys_call(SYS_tgkill, sys_getpid(), atomic_load(&holder_id), 0, 0) != -ESRCH)
-		sys_call(SYS_sched_yield, 0, 0, 0, 0);
-}
 
 /* ---- events ---- */
 
@@ -201,7 +72,7 @@ static void switch_some(bool tick, unsigned long request)
 
 static void drop_all(void)
 {
-	atomic_store(&holding, false);
+	atomic_store(&holding.held, false);
 	overhead_rested();
 	for (uint32_t i = 0; i < held_count; i++) {
 		sys_close(held[i].change);
@@ -223,6 +94,11 @@ struct round {
 	int error; /* 0, or a negative errno: these events cannot be had */
 };
 
+static int open_event(int tid, uint64_t event)
+{
+	return clock_event_open(tid, event, collector.interval_ns);
+}
+
 /* A thread that began after one that holds events has them already; two sets only cost more. */
 static void hold(int tid, void *arg)
 {
@@ -234,9 +110,9 @@ static void hold(int tid, void *arg)
 		round->error = -EMFILE;
 		return;
 	}
-	struct held fresh = {.tid = tid, .change = perf_engine_open(tid, true)};
+	struct held fresh = {.tid = tid, .change = open_event(tid, PERF_EVENT_SWITCH)};
 
-	fresh.tick = fresh.change < 0 ? fresh.change : perf_engine_open(tid, false);
+	fresh.tick = fresh.change < 0 ? fresh.change : open_event(tid, PERF_EVENT_TICK);
 	if (fresh.tick >= 0) {
 		held[held_count++] = fresh;
 		round->fresh++;
@@ -270,20 +146,20 @@ static int hold_all(int dir)
 
 static bool is_off(void)
 {
-	return atomic_load(&fulfilled) & 1;
+	return atomic_load(&holding.fulfilled) & 1;
 }
 
 static void fulfil_switch(void)
 {
-	uint32_t request = atomic_load(&requested);
+	uint32_t request = atomic_load(&holding.requested);
 	unsigned long change = request & 1 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
 
-	if (request == atomic_load(&fulfilled))
+	if (request == atomic_load(&holding.fulfilled))
 		return;
 	switch_some(false, change);
 	switch_some(true, change);
-	atomic_store(&fulfilled, request);
-	futex_wake(&fulfilled);
+	atomic_store(&holding.fulfilled, request);
+	holding_wake(&holding.fulfilled);
 }
 
 /*
@@ -293,12 +169,12 @@ static void fulfil_switch(void)
 static bool await_begin(void)
 {
 	for (int i = 0; is_off() || (i < UNTRACED_TRIES && task_is_traced(tracee)); i++) {
-		uint32_t wished = atomic_fetch_and(&wishes, ~(uint32_t)WISH_SWITCH);
+		uint32_t wished = atomic_fetch_and(&holding.wishes, ~(uint32_t)HOLDING_SWITCH);
 
-		if (wished & WISH_END)
+		if (wished & HOLDING_END)
 			return false;
 		fulfil_switch();
-		futex_wait(&wishes, 0, 1000 * 1000);
+		holding_wait(&holding.wishes, 0, 1000 * 1000);
 	}
 	return true;
 }
@@ -322,11 +198,11 @@ static void start_events(int dir)
 		text_decimal(&reason, -error);
 	}
 	if (asked == ENGINE_PERF && !harm && !error)
-		atomic_store(&holding, true);
+		atomic_store(&holding.held, true);
 	else if (asked != ENGINE_NONE && !monitor_engine_take_over())
 		collector.engine = ENGINE_NONE;
-	collector_log_engine(asked, room);
-	atomic_store(&starting, false);
+	engine_log(asked, room);
+	atomic_store(&holding.starting, false);
 	watch_waits(); /* those that had begun */
 }
 
@@ -373,13 +249,13 @@ static bool is_over(uint64_t *end_ns, uint64_t now_ns)
 static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
 {
 	fulfil_switch();
-	if (wished & WISH_BREATH) {
+	if (wished & HOLDING_BREATH) {
 		switch_some(false, PERF_EVENT_IOC_DISABLE);
-		ends->breath_ns = now_ns + BREATH_NS;
+		ends->breath_ns = now_ns + HOLDING_BREATH_NS;
 	}
-	if (wished & WISH_REST) {
+	if (wished & HOLDING_REST) {
 		switch_some(true, PERF_EVENT_IOC_DISABLE);
-		ends->rest_ns = clock_now_ns() + atomic_load(&rest_ns);
+		ends->rest_ns = clock_now_ns() + atomic_load(&holding.rest_ns);
 		overhead_say();
 	}
 	if (is_over(&ends->breath_ns, now_ns)) {
@@ -393,14 +269,14 @@ static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
 			switch_some(true, PERF_EVENT_IOC_ENABLE);
 		overhead_rested();
 	}
-	if (wished & WISH_DROP)
+	if (wished & HOLDING_DROP)
 		drop_all();
 }
 
 /* How long to wait for wishes. */
 static uint64_t patience(const struct ends *ends)
 {
-	uint64_t now_ns = clock_now_ns(), wait_ns = ends->breath_ns ? BREATH_NS : WATCH_NS;
+	uint64_t now_ns = clock_now_ns(), wait_ns = ends->breath_ns ? HOLDING_BREATH_NS : WATCH_NS;
 
 	if (!ends->rest_ns || ends->rest_ns >= now_ns + wait_ns)
 		return wait_ns;
@@ -414,10 +290,10 @@ static void keep(int dir)
 
 	for (;;) {
 		uint64_t now_ns = clock_now_ns();
-		uint32_t wished = atomic_exchange(&wishes, 0);
+		uint32_t wished = atomic_exchange(&holding.wishes, 0);
 
 		fulfil(wished, &ends, now_ns);
-		if (wished & WISH_END)
+		if (wished & HOLDING_END)
 			return;
 		if (now_ns - watched_ns >= WATCH_NS) {
 			if (!watch(dir))
@@ -425,7 +301,7 @@ static void keep(int dir)
 			watched_ns = now_ns;
 		}
 		rawthread_note_use();
-		futex_wait(&wishes, 0, patience(&ends));
+		holding_wait(&holding.wishes, 0, patience(&ends));
 	}
 }
 
@@ -433,13 +309,13 @@ static void holder(void)
 {
 	int dir = tasks_open_alone();
 
-	atomic_store(&holder_id, sys_gettid());
+	atomic_store(&holding.tid, sys_gettid());
 	if (tasks_are_open(dir)) {
 		start_events(dir);
 		keep(dir);
 		drop_all();
 	}
-	rawthread_exit(&running);
+	rawthread_exit(&holding.running);
 }
 
 bool holder_prepare(void)
@@ -454,24 +330,24 @@ bool holder_start(int tid)
 	tracee = tid;
 	alone = 0;
 	harm = engine_signals_harm();
-	atomic_store(&wishes, 0);
-	atomic_store(&requested, 0);
-	atomic_store(&fulfilled, 0);
-	atomic_store(&holding, false);
-	atomic_store(&starting, true);
-	atomic_store(&home, sys_getpid());
-	atomic_store(&running, 1);
+	atomic_store(&holding.wishes, 0);
+	atomic_store(&holding.requested, 0);
+	atomic_store(&holding.fulfilled, 0);
+	atomic_store(&holding.held, false);
+	atomic_store(&holding.starting, true);
+	atomic_store(&holding.home, sys_getpid());
+	atomic_store(&holding.running, 1);
 	int result = rawthread_start(holder, stack, sizeof(stack), true);
 
-	atomic_store(&holder_id, result);
+	atomic_store(&holding.tid, result);
 	if (result < 0)
-		atomic_store(&running, 0);
+		atomic_store(&holding.running, 0);
 	return result > 0;
 }
 
 void holder_forget(void)
 {
-	atomic_store(&running, 0);
-	atomic_store(&holding, false);
+	atomic_store(&holding.running, 0);
+	atomic_store(&holding.held, false);
 	held_count = 0;
 }

@@ -11,18 +11,19 @@
  */
 #include "collector/sources/clock_interval.h"
 
-#include "collector/core/family.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
+#include "collector/arch/sys.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock_perf.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/family.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 enum { TICKS_LEAST = 300, TICKS_MOST = 2000, CHEAP_PART = 200 };
 
 static _Atomic uint64_t widened_ns; /* CLOCK_MONOTONIC; 0: not in this process */
 static uint64_t began_ns;	    /* the interval that it began with */
+static void (*when_widened)(void);
+static _Atomic uint64_t event_ns;
 
 void interval_read_param(const char *value)
 {
@@ -43,6 +44,34 @@ void interval_begin(void)
 	atomic_store(&widened_ns, 0);
 }
 
+void interval_call_when_widened(void (*function)(void))
+{
+	when_widened = function;
+}
+
+void interval_note_event(uint64_t ns)
+{
+	atomic_store_explicit(&event_ns, ns, memory_order_relaxed);
+}
+
+uint64_t interval_of_event_ns(void)
+{
+	return atomic_load_explicit(&event_ns, memory_order_relaxed);
+}
+
+bool interval_looks_are_cheap(void)
+{
+	return collector.last_interval_ns >= TIMER_INTERVAL_NS;
+}
+
+uint64_t interval_look_ns(void)
+{
+	uint64_t interval_ns = collector.interval_ns;
+
+	return interval_looks_are_cheap() && interval_ns < TIMER_INTERVAL_NS ? TIMER_INTERVAL_NS
+									     : interval_ns;
+}
+
 bool interval_widen(void)
 {
 	uint64_t before_ns = atomic_load(&collector.interval_ns);
@@ -52,8 +81,8 @@ bool interval_widen(void)
 					    collector.last_interval_ns))
 		return false;
 	atomic_store(&widened_ns, clock_now_ns());
-	if (collector.engine == ENGINE_PERF)
-		perf_engine_widen();
+	if (collector.engine == ENGINE_PERF && when_widened)
+		when_widened();
 	return true;
 }
 

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The kernel's tick is 4 ms or less (CONFIG_HZ of 250 and more). */
+enum { TIMER_INTERVAL_NS = 4 * 1000 * 1000 };
+
 /* The parameter `p` (format/params.h). */
 void interval_read_param(const char *value);
 /* Once the engine is known, before it starts: sets collector.interval_ns. */
@@ -18,6 +21,15 @@ void interval_begin(void);
 void interval_spent(uint64_t cost_ns);
 /* Makes the interval the longer one in this process.  False: it is that already. */
 bool interval_widen(void);
+/* Who has to be told when it becomes longer: in a handler, where the perf engine is at work. */
+void interval_call_when_widened(void (*function)(void));
+/* The length of the interval that is in force for the perf event of the process's first thread. */
+void interval_note_event(uint64_t ns);
+uint64_t interval_of_event_ns(void);
+/* Of the monitor, from one look to the next: an interval, or what timers of CPU clocks need; at
+ * this interval its looks are no more than those need. */
+uint64_t interval_look_ns(void);
+bool interval_looks_are_cheap(void);
 /* Attributes for the event `counters` in the log. */
 struct text;
 void interval_log(struct text *line);

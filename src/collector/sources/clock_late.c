@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that ran before their recording began: their accounts, begun from outside. */
-#include "collector/core/control.h"
-#include "collector/core/recording.h"
+#include "collector/core/clock_look.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
-#include "collector/sources/clock_look.h"
+#include "collector/sources/clock_reading.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
 
 void clock_begin_other(struct thread *thread, int dir)
 {
@@ -17,7 +18,7 @@ void clock_begin_other(struct thread *thread, int dir)
 	clock_files_close(&files);
 	clock->last.now_ns = clock_now_ns();
 	clock->last.cpu_ns = clock_other_cpu_ns(thread->tid);
-	clock->recorded_ns = control_recorded_ns(clock->last.now_ns, &(bool){0});
+	clock->recorded_ns = recording_clock_ns(clock->last.now_ns, &(bool){0});
 	clock->stopped_seen_ns = atomic_load(&collector.stopped_ns);
 	clock->delay_ns = remote.delay_ns;
 }

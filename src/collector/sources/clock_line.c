@@ -8,7 +8,7 @@
  */
 #include "collector/sources/clock_line.h"
 
-#include "collector/sources/clock_phase.h"
+#include "collector/sources/clock_jitter.h"
 #include "format/family.h"
 
 enum { WARY_SHIFT = 32, WARY_MOST = 255 };
@@ -18,7 +18,7 @@ enum { WARY_SHIFT = 32, WARY_MOST = 255 };
 
 uint64_t line_word(uint64_t left_ns, uint64_t interval_ns, uint32_t wary)
 {
-	uint64_t longest_ns = phase_longest(interval_ns);
+	uint64_t longest_ns = jitter_longest_ns(interval_ns);
 
 	if (left_ns > longest_ns)
 		left_ns = longest_ns;
@@ -31,7 +31,7 @@ bool line_read(uint64_t word, uint64_t interval_ns, uint64_t *left_ns, uint32_t 
 {
 	uint64_t part = word & UINT32_MAX, rest = (word & ~LEFT) >> WARY_SHIFT;
 
-	if (!(word & LEFT) || part > phase_longest(ONE) || rest > WARY_MOST)
+	if (!(word & LEFT) || part > jitter_longest_ns(ONE) || rest > WARY_MOST)
 		return false;
 	*left_ns = part * interval_ns / ONE;
 	*wary = (uint32_t)rest;

@@ -17,33 +17,34 @@
  */
 #include "collector/sources/clock_monitor.h"
 
+#include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/own_use.h"
+#include "collector/core/process_cpu.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
-#include "collector/sources/clock_holder.h"
+#include "collector/sources/clock_engine.h"
+#include "collector/sources/clock_holding.h"
 #include "collector/sources/clock_interval.h"
-#include "collector/sources/clock_look.h"
-#include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_queue.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/sources/clock_state.h"
 #include "collector/sources/clock_stop.h"
 #include "collector/sources/clock_takers.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "collector/unwind/unwind.h"
-#include "collector/wrap/wait.h"
 
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -63,7 +64,6 @@ enum { IDLE_PARTS = 10 };
 /* A wait that goes on is written down this often, so that a kill loses no more. */
 enum { WAIT_FLUSH_NS = 100 * 1000 * 1000 };
 
-static _Atomic unsigned running;
 static _Atomic uint32_t stopping; /* a futex that the monitor sleeps on */
 static _Atomic unsigned sending;  /* a signal is on its way out */
 static _Atomic bool paused;
@@ -97,18 +97,10 @@ enum { SEARCH_NS = 100 * 1000 * 1000 };
 /* Where no other thread is left so many times in a row, ours ends, and with it the process. */
 enum { ENDS_ALONE = 2 };
 
-uint64_t monitor_engine_look_ns(void)
-{
-	uint64_t interval_ns = collector.interval_ns;
-
-	return monitor_engine_is_cheap() && interval_ns < TIMER_INTERVAL_NS ? TIMER_INTERVAL_NS
-									    : interval_ns;
-}
-
 /* From one look to the next. */
 static uint64_t every_ns(void)
 {
-	return monitor_engine_look_ns() * (atomic_load(&seldom) ? SELDOM : 1);
+	return interval_look_ns() * (atomic_load(&seldom) ? SELDOM : 1);
 }
 
 /* The longest gap, where the looks owe nothing. */
@@ -251,20 +243,14 @@ bool monitor_signal_is_ours(const siginfo_t *info)
 		is_guard(info));
 }
 
-static void on_signal(int signal, siginfo_t *info, void *context)
+bool monitor_signal(const siginfo_t *info, const void *context)
 {
-	struct unwind_regs regs;
-
-	if (!monitor_signal_is_ours(info)) {
-		signal_forward(signal, info, context);
-		return;
-	}
 	/* A clock's comes while the thread runs, and a stop ends calls itself. */
 	bool sent = info->si_code == SI_QUEUE || is_wall_timer(info) || is_guard(info);
+	struct unwind_regs regs;
 
-	signal_open_faults(context);
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed)) {
-		stack_interrupted(&regs, wait_program_context(context));
+		stack_interrupted(&regs, context);
 		if (is_guard(info))
 			sent = !sample_stop(&regs);
 		else
@@ -272,22 +258,12 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	} else if (is_guard(info) && thread_current_if_known()) {
 		stop_met(thread_current_if_known());
 	}
-	wait_go_on(context, sent);
+	return sent;
 }
 
 void monitor_engine_look_seldom(void)
 {
 	atomic_store(&seldom, true);
-}
-
-bool monitor_engine_is_cheap(void)
-{
-	return collector.last_interval_ns >= TIMER_INTERVAL_NS;
-}
-
-bool monitor_engine_is_running(void)
-{
-	return atomic_load(&running);
 }
 
 static void send_tick(int tid)
@@ -396,7 +372,7 @@ static void guard(struct thread *thread, int tid, const struct tick *tick)
 
 void monitor_engine_guard_first(struct thread *thread)
 {
-	if (thread && atomic_load(&running) && !thread->guard &&
+	if (thread && atomic_load(&engine_monitor) && !thread->guard &&
 	    atomic_load(&thread->tid) == atomic_load(&collector.pid))
 		stop_guard(thread, ahead_ns(), clock_now_ns());
 }
@@ -435,7 +411,7 @@ static void look_at(struct thread *thread, void *arg)
 	if (thread->files.tid != tid) {
 		clock_files_close(&thread->files);
 		/* Most short threads never need to be looked at, but are met where they run. */
-		if (tick->now_ns < thread->clock.last.now_ns + monitor_engine_look_ns()) {
+		if (tick->now_ns < thread->clock.last.now_ns + interval_look_ns()) {
 			if (!thread->timer && !thread->takes_signals && is_running(tid) &&
 			    !is_under_way(thread, tick->now_ns))
 				send_tick(tid);
@@ -624,7 +600,7 @@ void monitor_engine_open_files(void)
 {
 	const struct timespec patience = period(100 * 1000 * 1000);
 
-	if (!atomic_load(&running) || atomic_load(&paused))
+	if (!atomic_load(&engine_monitor) || atomic_load(&paused))
 		return;
 	atomic_store(&files_wanted, 1);
 	sys_call(SYS_futex, &stopping, FUTEX_WAKE_PRIVATE, 1, 0);
@@ -635,7 +611,7 @@ static void monitor(void)
 {
 	struct tick tick = {0};
 	/* The first interval is a part of one: see clock_phase.c. */
-	uint64_t next_ns = clock_now_ns() - phase_random(monitor_engine_look_ns()), searched_ns = 0,
+	uint64_t next_ns = clock_now_ns() - jitter_random(interval_look_ns()), searched_ns = 0,
 		 rest_ns = 0;
 
 	looked_ns = clock_now_ns();
@@ -671,12 +647,12 @@ static void monitor(void)
 		}
 		rest_ns = looks_rest_ns();
 	}
-	rawthread_exit(&running);
+	rawthread_exit(&engine_monitor);
 }
 
 bool monitor_engine_prepare(void)
 {
-	return signal_take(collector.monitor_signal, on_signal);
+	return signal_take(collector.monitor_signal, clock_handlers.monitor);
 }
 
 bool monitor_engine_start(void)
@@ -692,13 +668,14 @@ bool monitor_engine_start(void)
 		return false;
 	atomic_store(&paused, false);
 	atomic_store(&stopping, 0);
-	atomic_store(&running, 1);
+	atomic_store(&engine_monitor, 1);
 	stop_alive(clock_now_ns());
 	monitor_tid = rawthread_start(monitor, stack, MONITOR_STACK, true);
 	if (monitor_tid <= 0) {
-		atomic_store(&running, 0);
+		atomic_store(&engine_monitor, 0);
 		return false;
 	}
+	process_cpu_note(PROCESS_CPU_MONITOR, monitor_tid, NULL);
 	if (thread_current_if_known())
 		timer_arm(thread_current_if_known());
 	monitor_engine_guard_first(thread_current_if_known());
@@ -714,11 +691,6 @@ bool monitor_engine_take_over(void)
 	}
 	timer_arm_all();
 	return true;
-}
-
-uint64_t monitor_engine_cpu_ns(void)
-{
-	return monitor_tid > 0 ? clock_other_cpu_ns(monitor_tid) : 0;
 }
 
 void monitor_engine_pause(void)
@@ -752,7 +724,7 @@ void monitor_engine_resume(void)
 	if (!thread_current_if_known())
 		return;
 	timer_arm(thread_current_if_known());
-	if (atomic_load(&running))
+	if (atomic_load(&engine_monitor))
 		stop_guard(thread_current_if_known(), ahead_ns(), clock_now_ns());
 }
 
@@ -775,13 +747,15 @@ void monitor_engine_stop(void)
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	thread_for_each(forget_files, NULL);
 	monitor_tid = 0;
+	process_cpu_note(PROCESS_CPU_MONITOR, 0, NULL);
 }
 
 void monitor_engine_forget(void)
 {
 	thread_for_each(forget_files, NULL);
 	monitor_tid = 0;
-	atomic_store(&running, 0);
+	process_cpu_note(PROCESS_CPU_MONITOR, 0, NULL);
+	atomic_store(&engine_monitor, 0);
 	atomic_store(&sending, 0);
 	atomic_store(&files_wanted, 0);
 	takers_forget();

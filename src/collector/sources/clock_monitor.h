@@ -10,6 +10,9 @@
 struct thread;
 
 bool monitor_signal_is_ours(const siginfo_t *info);
+/* In the handler, one of those has come; `context` is where the program was interrupted.  True: it
+ * may have ended a system call that the program would not have seen end. */
+bool monitor_signal(const siginfo_t *info, const void *context);
 /* Takes the engine's signal, and nothing else yet. */
 bool monitor_engine_prepare(void);
 bool monitor_engine_start(void);
@@ -19,13 +22,6 @@ void monitor_engine_guard_first(struct thread *thread);
 bool monitor_engine_take_over(void);
 /* For a process that switches all the time: its waits are short and many, a few of them will do. */
 void monitor_engine_look_seldom(void);
-/* From one look to the next, but for that: an interval, or what timers of CPU clocks need. */
-uint64_t monitor_engine_look_ns(void);
-/* At this interval its looks are no more than timers of CPU clocks need. */
-bool monitor_engine_is_cheap(void);
-bool monitor_engine_is_running(void);
-/* What the monitor itself used, which the program's CPU time contains. */
-uint64_t monitor_engine_cpu_ns(void);
 /* Ends it: when this returns, its thread and its timers are gone. */
 void monitor_engine_stop(void);
 void monitor_engine_pause(void);

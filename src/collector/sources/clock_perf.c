@@ -28,30 +28,34 @@
  */
 #include "collector/sources/clock_perf.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/sources/clock.h"
-#include "collector/sources/clock_holder.h"
+#include "collector/sources/clock_engine.h"
+#include "collector/sources/clock_event.h"
+#include "collector/sources/clock_holding.h"
 #include "collector/sources/clock_interval.h"
+#include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_phase.h"
+#include "collector/sources/clock_reading.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/sources/clock_switches.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/sources/clock_watch.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "collector/unwind/unwind.h"
-#include "collector/wrap/descriptor.h"
-#include "collector/wrap/wait.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -70,13 +74,11 @@ enum {
 /* So many windows in a row at more than so many switches a second: too much for perf events. */
 enum { HEAVY_WINDOWS = 4, HEAVY_SWITCHES = 1000 };
 
-static _Atomic int tick_fd = DESCRIPTOR_NONE, switch_fd = DESCRIPTOR_NONE;
+static _Atomic int tick_fd = DESCRIPTOR_NONE;
 static _Atomic int later_fd = DESCRIPTOR_NONE; /* ticks at the longer interval */
 static _Atomic bool later;		       /* that one is in force */
 static _Atomic unsigned widening;	       /* threads that make them change places */
 static _Atomic uint64_t switches_paid_until_ns;
-static _Atomic unsigned switches_off;
-static _Atomic uint32_t switch_pauses;
 static _Atomic uint32_t switches_seen; /* in the window that is open */
 static _Atomic uint64_t window_start_ns;
 static _Atomic uint32_t heavy_windows;
@@ -97,7 +99,7 @@ static void rearm(void)
 	sys_call(SYS_nanosleep, &pause, 0, 0, 0);
 	atomic_store(&switches_seen, 0); /* without stragglers of the last window */
 	if (!atomic_load(&paused))
-		control(&switch_fd, PERF_EVENT_IOC_ENABLE);
+		control(&switches_fd, PERF_EVENT_IOC_ENABLE);
 	watch_waits();
 	rawthread_exit(&switches_off);
 }
@@ -157,22 +159,22 @@ static void throttle_switches(uint64_t now_ns, uint64_t cost_ns)
 	if ((paid < now_ns + SWITCH_BURST_NS && !traced) ||
 	    !atomic_compare_exchange_strong(&switches_off, &expected, 1))
 		return;
-	atomic_fetch_add(&switch_pauses, 1);
+	switches_note_pause();
 	if (traced) {
 		hand_over("a debugger or tracer has come: the monitor engine goes on");
 		return;
 	}
 	if (least_ns > SWITCH_COST_NS)
 		overhead_limited();
-	if (too_many_switches(now_ns) && monitor_engine_is_cheap()) {
+	if (too_many_switches(now_ns) && interval_looks_are_cheap()) {
 		hand_over("too many context switches for perf events: the monitor engine goes on");
 		return;
 	}
 	if (holder_breathe())
 		return;
-	control(&switch_fd, PERF_EVENT_IOC_DISABLE);
+	control(&switches_fd, PERF_EVENT_IOC_DISABLE);
 	if (rawthread_start(rearm, rearm_stack, sizeof(rearm_stack), false) < 0) {
-		control(&switch_fd, PERF_EVENT_IOC_ENABLE);
+		control(&switches_fd, PERF_EVENT_IOC_ENABLE);
 		atomic_store(&switches_off, 0);
 	}
 }
@@ -183,10 +185,17 @@ static _Atomic int *ticking(void)
 	return atomic_load_explicit(&later, memory_order_relaxed) ? &later_fd : &tick_fd;
 }
 
+static void tell_interval(void)
+{
+	interval_note_event(atomic_load_explicit(ticking() == &later_fd ? &later_ns : &tick_ns,
+						 memory_order_relaxed));
+}
+
 static void set_interval(_Atomic int *event, uint64_t interval_ns)
 {
 	atomic_store_explicit(event == &later_fd ? &later_ns : &tick_ns, interval_ns,
 			      memory_order_relaxed);
+	tell_interval();
 	sys_ioctl(descriptor_number(event), PERF_EVENT_IOC_PERIOD, (unsigned long)&interval_ns);
 }
 
@@ -194,15 +203,9 @@ static void set_interval(_Atomic int *event, uint64_t interval_ns)
 static void vary_intervals(void)
 {
 	atomic_store(&first_phase, false);
-	set_interval(ticking(), phase_jitter(collector.interval_ns));
+	set_interval(ticking(), jitter_ns(collector.interval_ns));
 	if (later_fd >= 0 && !atomic_load_explicit(&later, memory_order_relaxed))
-		set_interval(&later_fd, phase_jitter(collector.last_interval_ns));
-}
-
-uint64_t perf_engine_interval_ns(void)
-{
-	return atomic_load_explicit(ticking() == &later_fd ? &later_ns : &tick_ns,
-				    memory_order_relaxed);
+		set_interval(&later_fd, jitter_ns(collector.last_interval_ns));
 }
 
 void perf_engine_before_birth(void)
@@ -211,12 +214,14 @@ void perf_engine_before_birth(void)
 		vary_intervals();
 }
 
-/* Before exec nothing may be switched on any more: see perf_engine_pause. */
-void perf_engine_widen(void)
+/* All threads' ticks come at the longer interval from now on.  In a handler.  Before exec nothing
+ * may be switched on any more: see perf_engine_pause. */
+static void widen(void)
 {
 	atomic_fetch_add(&widening, 1);
 	if (later_fd >= 0) {
 		atomic_store(&later, true);
+		tell_interval();
 		/* In this order: a thread that is born meanwhile has one of them at least. */
 		if (!atomic_load(&paused) && !control(&later_fd, PERF_EVENT_IOC_ENABLE))
 			control(&tick_fd, PERF_EVENT_IOC_DISABLE);
@@ -285,7 +290,7 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 {
 	struct counter_signal counted = counter_signal_of(event, info);
 	bool is_switch = event == PERF_EVENT_SWITCH ||
-			 (counter_is_switch(counted.number) && perf_engine_sees_switches());
+			 (counter_is_switch(counted.number) && switches_are_seen());
 	struct overhead_mark mark;
 	struct unwind_regs regs;
 	uint64_t rest_ns;
@@ -295,7 +300,7 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 		return;
 	/* This thread was just being born then, or it could not be done. */
 	if (event == PERF_EVENT_TICK && atomic_load_explicit(&later, memory_order_relaxed))
-		perf_engine_widen();
+		widen();
 	if (event == PERF_EVENT_LATER)
 		event = PERF_EVENT_TICK;
 	overhead_enter(&mark, event != PERF_EVENT_TICK && !is_switch);
@@ -330,53 +335,19 @@ static uint64_t event_of(const siginfo_t *info)
 	return data;
 }
 
+void perf_signal(const siginfo_t *info, const void *context)
+{
+	const struct own_use_span *span = own_use_first_begin();
+
+	if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
+		handle(event_of(info) & 0xff, info, context);
+	own_use_first_end(span);
+}
+
 bool perf_signal_is_ours(const siginfo_t *info)
 {
 	return info->si_signo == CLOCK_SIGNAL_PERF && info->si_code == TRAP_PERF_CODE &&
 	       (event_of(info) & ~(uint64_t)0xff) == PERF_COOKIE;
-}
-
-static void on_trap(int signal, siginfo_t *info, void *context)
-{
-	if (perf_signal_is_ours(info)) {
-		const struct own_use_span *span;
-
-		signal_open_faults(context);
-		span = own_use_first_begin();
-		if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
-			handle(event_of(info) & 0xff, info, wait_program_context(context));
-		own_use_first_end(span);
-		wait_go_on(context, false);
-		return;
-	}
-	signal_forward(signal, info, context);
-}
-
-static int open_event(int tid, uint64_t event, uint64_t interval_ns)
-{
-	bool switches = event == PERF_EVENT_SWITCH;
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = switches ? PERF_COUNT_SW_CONTEXT_SWITCHES : PERF_COUNT_SW_TASK_CLOCK,
-		.sample_period = switches ? 1 : interval_ns,
-		/* A tick that costs more than the interval must find what it can switch off. */
-		.disabled = event == PERF_EVENT_LATER || (event == PERF_EVENT_TICK && !tid),
-		.inherit = 1,
-		.inherit_thread = 1,
-		.sigtrap = 1,
-		.remove_on_exec = 1,
-		.sig_data = PERF_COOKIE | event,
-	};
-
-	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), tid, -1, -1,
-			      PERF_FLAG_FD_CLOEXEC, 0);
-}
-
-int perf_engine_open(int tid, bool switches)
-{
-	return open_event(tid, switches ? PERF_EVENT_SWITCH : PERF_EVENT_TICK,
-			  collector.interval_ns);
 }
 
 /*
@@ -394,14 +365,15 @@ static uint64_t first_interval_ns(void)
 	if (shortest_ns >= collector.interval_ns)
 		return collector.interval_ns;
 	if (!thread)
-		return shortest_ns + phase_random(collector.interval_ns - shortest_ns);
+		return shortest_ns + jitter_random(collector.interval_ns - shortest_ns);
 	uint64_t first_ns = phase_process_first_ns(thread, shortest_ns);
 
 	if (!thread->clock.phase.timer_first)
 		return first_ns;
-	uint64_t next_ns = phase_jitter(collector.interval_ns);
+	uint64_t next_ns = jitter_ns(collector.interval_ns);
 
 	atomic_store_explicit(&tick_ns, next_ns, memory_order_relaxed);
+	tell_interval();
 	return first_ns + next_ns;
 }
 
@@ -411,14 +383,14 @@ static uint64_t begin_interval_ns(uint64_t event)
 		return 0;
 	if (event == PERF_EVENT_TICK)
 		return first_interval_ns();
-	atomic_store(&later_ns, phase_jitter(collector.last_interval_ns));
+	atomic_store(&later_ns, jitter_ns(collector.last_interval_ns));
 	return atomic_load(&later_ns);
 }
 
 /* 0, or a negative errno. */
 static int open_own(_Atomic int *owner, uint64_t event)
 {
-	int fd = open_event(0, event, begin_interval_ns(event));
+	int fd = clock_event_open(0, event, begin_interval_ns(event));
 
 	if (fd < 0)
 		return fd;
@@ -434,45 +406,20 @@ static int open_own(_Atomic int *owner, uint64_t event)
 	return 0;
 }
 
-bool perf_signal_take(void)
-{
-	return signal_take(CLOCK_SIGNAL_PERF, on_trap);
-}
-
 bool perf_engine_prepare(void)
 {
+	interval_call_when_widened(widen);
 	atomic_store(&switches_off, 0);
 	atomic_store(&switches_seen, 0);
 	atomic_store(&heavy_windows, 0);
 	atomic_store(&paused, false);
 	atomic_store(&later, false);
+	tell_interval();
 	atomic_store(&widening, 0);
 	/* For the timers of young threads; and to hand over is done in a handler, whose mask is not
 	 * the program's. */
 	monitor_engine_prepare();
-	return perf_signal_take();
-}
-
-static const char *find_harm(void)
-{
-	/* Go with cgo; without it no library gets into the program (base/own_calls.h). */
-	if (next_program_exports("crosscall2"))
-		return "Go executes programs without the C library";
-	if (next_program_exports("safe_syscall_start"))
-		return "qemu executes programs without the C library";
-	return NULL;
-}
-
-const char *engine_signals_harm(void)
-{
-	static bool known;
-	static const char *harm;
-
-	/* Once: in the child of a fork a thread that is gone may hold the loader's lock. */
-	if (!known)
-		harm = find_harm();
-	known = true;
-	return harm;
+	return signal_take(CLOCK_SIGNAL_PERF, clock_handlers.perf);
 }
 
 bool perf_engine_start(char *reason, size_t size)
@@ -498,7 +445,7 @@ bool perf_engine_start(char *reason, size_t size)
 		return false;
 	}
 	interval_begin();
-	int result = open_own(&switch_fd, PERF_EVENT_SWITCH);
+	int result = open_own(&switches_fd, PERF_EVENT_SWITCH);
 
 	if (!result && collector.interval_ns < collector.last_interval_ns &&
 	    open_own(&later_fd, PERF_EVENT_LATER))
@@ -520,17 +467,6 @@ void perf_engine_breathed(void)
 	atomic_store(&switches_off, 0);
 }
 
-bool perf_engine_sees_switches(void)
-{
-	return (switch_fd >= 0 || holder_holds()) &&
-	       !atomic_load_explicit(&switches_off, memory_order_relaxed);
-}
-
-uint32_t perf_engine_switch_pauses(void)
-{
-	return atomic_load_explicit(&switch_pauses, memory_order_relaxed);
-}
-
 void perf_engine_pause(void)
 {
 	atomic_store(&paused, true);
@@ -541,7 +477,7 @@ void perf_engine_pause(void)
 		return;
 	while (atomic_load(&widening))
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
-	control(&switch_fd, PERF_EVENT_IOC_DISABLE);
+	control(&switches_fd, PERF_EVENT_IOC_DISABLE);
 	control(&tick_fd, PERF_EVENT_IOC_DISABLE);
 	if (later_fd >= 0)
 		control(&later_fd, PERF_EVENT_IOC_DISABLE);
@@ -554,7 +490,7 @@ void perf_engine_resume(void)
 		timer_arm(thread_current_if_known());
 	if (holder_resume())
 		return;
-	control(&switch_fd, PERF_EVENT_IOC_ENABLE);
+	control(&switches_fd, PERF_EVENT_IOC_ENABLE);
 	if (!overhead_is_resting())
 		control(ticking(), PERF_EVENT_IOC_ENABLE);
 }
@@ -585,7 +521,7 @@ void perf_engine_wait_for_thread(void)
 void perf_engine_forget(void)
 {
 	holder_drop();
-	descriptor_drop(&switch_fd);
+	descriptor_drop(&switches_fd);
 	descriptor_drop(&tick_fd);
 	descriptor_drop(&later_fd);
 }

@@ -8,33 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-bool perf_signal_take(void);
 /* Signals that were sent by us, not by the program. */
 bool perf_signal_is_ours(const siginfo_t *info);
+/* In the handler, one of those has come; `context` is where the program was interrupted. */
+void perf_signal(const siginfo_t *info, const void *context);
 /* Takes the engine's signal, and nothing else yet. */
 bool perf_engine_prepare(void);
-/*
- * Why the program would be harmed by signals other than a timer's; NULL: it is not.  One that is
- * pending when a thread executes another program ends that one, unless it is a timer's, which the
- * kernel discards.  Our wrappers of exec see to it that none is, but Go's runtime and qemu's guests
- * execute by a system call instruction of their own.
- */
-const char *engine_signals_harm(void);
-/* An event of another thread, or with 0 of the calling one: a descriptor or a negative errno. */
-int perf_engine_open(int tid, bool switches);
 /* The switch events, which there were too many of, may come again. */
 void perf_engine_breathed(void);
 bool perf_engine_start(char *reason, size_t size);
-/* The length of the interval that is in force for the process's first thread. */
-uint64_t perf_engine_interval_ns(void);
 /* Before a thread is created: it inherits the length of the interval. */
 void perf_engine_before_birth(void);
-/* All threads' ticks come at the longer interval from now on. In a handler. */
-void perf_engine_widen(void);
-/* Every context switch is being signalled now. */
-bool perf_engine_sees_switches(void);
-/* How often they have ceased to be. */
-uint32_t perf_engine_switch_pauses(void);
 void perf_engine_pause(void);  /* before exec: no event may be pending */
 void perf_engine_resume(void); /* … when the exec failed */
 void perf_engine_forget(void); /* in the child of a fork */

@@ -23,17 +23,21 @@
  * either: see phase_gather.
  */
 #include "collector/sources/clock_phase.h"
+#include "collector/core/clock_look.h"
 
-#include "collector/core/family.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock.h"
+#include "collector/sources/clock_charge.h"
+#include "collector/sources/clock_interval.h"
+#include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_line.h"
-#include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_reading.h"
+#include "collector/sources/clock_state.h"
 #include "collector/sources/clock_timer.h"
+#include "collector/storage/family.h"
+#include "collector/storage/recording.h"
 #include "collector/unwind/unwind.h"
 
 #include <time.h>
@@ -65,36 +69,9 @@ struct slot {
 enum { SLOT_FREE, SLOT_BUSY, SLOT_FULL };
 
 static struct slot slots[SLOTS];
-static _Atomic uint64_t random_state, phases;
+static _Atomic uint64_t phases;
 static _Atomic int gatherer; /* the thread that ends the recording */
 static uint64_t kernel_tick_ns = 4 * 1000 * 1000;
-
-/* ---- random numbers ---- */
-
-static uint64_t random_bits(void)
-{
-	uint64_t bits =
-		atomic_fetch_add_explicit(&random_state, 0x9e3779b97f4a7c15u, memory_order_relaxed);
-
-	bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
-	bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
-	return bits ^ bits >> 31;
-}
-
-uint64_t phase_random(uint64_t below_ns)
-{
-	return below_ns ? random_bits() % below_ns : 0;
-}
-
-uint64_t phase_jitter(uint64_t interval_ns)
-{
-	enum { SHORT_NS = 1000 * 1000 };
-
-	/* A tick may cost nearly as much as a short interval, which must not become shorter. */
-	if (interval_ns < SHORT_NS)
-		return interval_ns + phase_random(interval_ns / 16 + 1);
-	return interval_ns - interval_ns / 4 + phase_random(interval_ns / 2 + 1);
-}
 
 /* ---- lengths ---- */
 
@@ -198,7 +175,7 @@ static bool take_slot(struct slot *slot, struct thread *thread)
 static void fill_slot(const struct thread *thread, uint64_t end_cpu_ns)
 {
 	const struct clock_phase *phase = &thread->clock.phase;
-	uint32_t start = (uint32_t)random_bits();
+	uint32_t start = (uint32_t)jitter_bits();
 
 	for (uint32_t i = 0; i < 2 * SLOTS; i++) {
 		struct slot *slot = &slots[(start + i) % SLOTS];
@@ -269,8 +246,8 @@ void phase_prepare(void)
 
 	if (!sys_call(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, &tick, 0, 0) && tick.tv_nsec)
 		kernel_tick_ns = (uint64_t)tick.tv_nsec;
-	atomic_fetch_xor(&random_state, clock_now_ns() << 20 ^ (uint64_t)sys_gettid());
-	atomic_store(&phases, random_bits());
+	jitter_seed(clock_now_ns() << 20 ^ (uint64_t)sys_gettid());
+	atomic_store(&phases, jitter_bits());
 }
 
 void phase_begin_process(struct thread *thread)
@@ -278,7 +255,7 @@ void phase_begin_process(struct thread *thread)
 	struct clock_phase *phase = &thread->clock.phase;
 
 	phase_prepare();
-	*phase = (struct clock_phase){.mode = random_bits() >> 63 ? PHASE_LAST : PHASE_NEXT};
+	*phase = (struct clock_phase){.mode = jitter_bits() >> 63 ? PHASE_LAST : PHASE_NEXT};
 	phase->birth_cpu_ns = thread->clock.last.cpu_ns;
 	phase->birth_waits = phase->early_waits = thread->clock.last.voluntary_switches;
 }
@@ -292,7 +269,7 @@ uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns)
 		set_wary(&thread->clock.phase, wary);
 	else
 		left_ns =
-			is_timed(thread) ? first_delay_ns(thread) : phase_random(whole_ns(thread));
+			is_timed(thread) ? first_delay_ns(thread) : jitter_random(whole_ns(thread));
 	thread->clock.phase.timer_first = left_ns < least_ns && thread->clock.phase.wall;
 	if (left_ns < least_ns && !thread->clock.phase.wall)
 		left_ns = least_ns;
@@ -455,7 +432,7 @@ static void charge_recent(struct thread *thread)
 {
 	struct clock_phase *phase = &thread->clock.phase;
 	uint64_t known = phase->recents < RECENT ? phase->recents : RECENT;
-	uint64_t chosen = phase_random(known);
+	uint64_t chosen = jitter_random(known);
 
 	charge(thread, pending(thread), phase->recent[chosen].state, phase->recent[chosen].stack,
 	       &phase->recent[chosen].context);
@@ -491,7 +468,7 @@ static bool tick_of_young(struct thread *thread, enum format_state state, uint32
 	bool old = age_ns >= young_ns();
 
 	if (!old && !is_timed(thread))
-		phase->due_cpu_ns = thread->clock.last.cpu_ns + perf_engine_interval_ns();
+		phase->due_cpu_ns = thread->clock.last.cpu_ns + interval_of_event_ns();
 	if (phase->mode == PHASE_NEXT) {
 		if (old) {
 			hand_on(thread, phase->birth_cpu_ns + young_ns());
@@ -624,7 +601,7 @@ static void note_last_tick(struct thread *thread, void *unused)
 	if (!thread->start_routine || !lock(thread))
 		return;
 	if (thread->clock.phase.ticked) {
-		uint64_t place = last_count < LAST_TICKS ? last_count : phase_random(last_count);
+		uint64_t place = last_count < LAST_TICKS ? last_count : jitter_random(last_count);
 
 		last_count++;
 		if (place < LAST_TICKS)
@@ -684,7 +661,7 @@ static void spread_rest(struct thread *thread, void *unused)
 	(void)unused;
 	if (!thread->clock.phase.rest_ns || !lock(thread))
 		return;
-	uint32_t start = (uint32_t)phase_random(LAST_TICKS);
+	uint32_t start = (uint32_t)jitter_random(LAST_TICKS);
 
 	thread->lane.elsewhere = thread != thread_current_if_known();
 	make_whole(thread, start);
@@ -714,7 +691,7 @@ bool phase_has_timer(const struct thread *thread)
 	       clock_own_cpu_ns() - phase->birth_cpu_ns < young_ns();
 }
 
-uint64_t phase_timer_delay_ns(struct thread *thread)
+static uint64_t timer_delay_ns(struct thread *thread)
 {
 	struct clock_phase *phase = &thread->clock.phase;
 	uint64_t cpu_ns = clock_other_cpu_ns(thread->tid);
@@ -754,6 +731,8 @@ void phase_timer_expired(struct thread *thread)
 	}
 	if (!phase_is_young(thread))
 		choose_clock(thread);
-	thread->clock.phase.due_cpu_ns += phase_jitter(timer_interval_ns(thread));
+	thread->clock.phase.due_cpu_ns += jitter_ns(timer_interval_ns(thread));
 	timer_arm(thread);
 }
+
+const struct timer_plan timer_plan = {.delay_ns = timer_delay_ns};

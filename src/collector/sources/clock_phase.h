@@ -37,13 +37,6 @@ void phase_spread(void);
 /* Ticks of the perf event are nothing to a young thread, whose timer ticks. */
 bool phase_has_timer(const struct thread *thread);
 void phase_forget(void); /* in the child of a fork */
-/* What lies between two ticks: an interval, give or take a quarter; and a part of one. */
-uint64_t phase_jitter(uint64_t interval_ns);
-static inline uint64_t phase_longest(uint64_t interval_ns)
-{
-	return interval_ns + interval_ns / 4;
-}
-uint64_t phase_random(uint64_t below_ns);
 /*
  * Sets when the first tick of the process is due, and returns the CPU time until then.  What is
  * less than `least_ns` is left to a timer (timer_first), or made so long.
@@ -52,8 +45,6 @@ uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns);
 /* The process ends, or becomes another program: what it leaves the next one begins with. */
 void phase_leave_process(void);
 
-/* The CPU time until the next tick of the thread's timer. */
-uint64_t phase_timer_delay_ns(struct thread *thread);
 /* The timer has expired before its time on the CPU clock came: no tick; it is set again. */
 bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs);
 void phase_timer_expired(struct thread *thread);

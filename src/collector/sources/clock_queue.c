@@ -11,9 +11,9 @@
  */
 #include "collector/sources/clock_queue.h"
 
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
-#include "collector/sources/clock_look.h"
+#include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
+#include "collector/storage/text.h"
 
 enum { FULL = 1024, HALF_LIFE = 32, PERIOD_NS = 1024 * 1000, NEARLY_FULL = 1000 };
 

@@ -6,13 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One of the calling thread's files in /proc, or a negative errno. */
-int clock_open_own(const char *name);
-/* The calling thread's run-queue delay; 0 where /proc does not tell. */
-uint64_t clock_own_delay_ns(void);
-/* Its two halves, for who asks often: a descriptor or a negative errno; false leaves the value. */
-int clock_open_delay(void);
-bool clock_read_delay(int fd, uint64_t *delay_ns);
 /*
  * How long the calling thread can have been queued before it ran for `ran_ns`, by the kernel's load
  * tracking; UINT64_MAX: that does not tell.  And the same for averages that have been read.

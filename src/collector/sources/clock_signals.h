@@ -39,4 +39,11 @@ enum {
 	PERF_EVENT_COUNTER = 16,
 };
 
+/* The handlers of both engines' signals (wrap/clock_handlers.c). */
+struct clock_handlers {
+	void (*perf)(int signal, siginfo_t *info, void *context);
+	void (*monitor)(int signal, siginfo_t *info, void *context);
+};
+extern const struct clock_handlers clock_handlers;
+
 #endif

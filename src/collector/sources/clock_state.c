@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In which state a thread spent the time before an event, by where it is then. */
+#include "collector/sources/clock_state.h"
+
 #include "collector/arch/call.h"
-#include "collector/core/recording.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_look.h"
+#include "collector/core/clock_look.h"
+#include "collector/core/thread_state.h"
+#include "collector/storage/recording.h"
 
 enum { NS_PER_US = 1000 };
 

@@ -11,15 +11,16 @@
  * A guard also expires when the monitor waits long for a processor.  Such a signal says nothing.
  */
 #include "collector/sources/clock_stop.h"
+#include "collector/core/clock_look.h"
 
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock.h"
 #include "collector/sources/clock_queue.h"
+#include "collector/sources/clock_reading.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/storage/recording.h"
 
 #include <time.h>
 

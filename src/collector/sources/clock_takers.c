@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/clock_takers.h"
 
+#include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
 #include "collector/core/log.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
-#include "collector/sources/clock_look.h"
 #include "collector/sources/clock_timer.h"
+#include "collector/storage/recording.h"
 #include "format/format.h"
 
 static bool takers_said;

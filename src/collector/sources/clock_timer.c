@@ -2,15 +2,14 @@
 /* A thread's own timer of its CPU time: all ticks of the monitor engine, the first ones of others.
  */
 #include "collector/sources/clock_timer.h"
+#include "collector/core/clock_look.h"
 
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_monitor.h"
-#include "collector/sources/clock_phase.h"
+#include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/storage/recording.h"
 
 #include <time.h>
 
@@ -43,10 +42,10 @@ static bool wanted(const struct thread *thread)
 	if (!atomic_load_explicit(&collector.recording, memory_order_relaxed) ||
 	    thread->takes_signals)
 		return false;
-	if (collector.engine == ENGINE_MONITOR && monitor_engine_is_running())
+	if (collector.engine == ENGINE_MONITOR && engine_monitor_runs())
 		return true;
 	/* The perf event of a process's first thread begins where it should, or nearly. */
-	return phase_is_young(thread) &&
+	return thread->clock.phase.mode != PHASE_OLD &&
 	       (collector.engine == ENGINE_MONITOR ||
 		(collector.engine == ENGINE_PERF &&
 		 (thread->start_routine || thread->clock.phase.timer_first)));
@@ -61,7 +60,7 @@ void timer_arm(struct thread *thread)
 		return;
 	}
 	/* First: with the process's phase it is known on which clock. */
-	uint64_t delay_ns = phase_timer_delay_ns(thread);
+	uint64_t delay_ns = timer_plan.delay_ns(thread);
 
 	if (!thread->timer && !make(thread))
 		return;

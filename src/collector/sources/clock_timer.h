@@ -7,10 +7,17 @@
 #ifndef HELIO_COLLECTOR_CLOCK_TIMER_H
 #define HELIO_COLLECTOR_CLOCK_TIMER_H
 
+#include <stdint.h>
+
 struct thread;
 
-/* The kernel's tick is 4 ms or less (CONFIG_HZ of 250 and more). */
-enum { TIMER_INTERVAL_NS = 4 * 1000 * 1000 };
+/* What says when the next tick is due (clock_phase.c). */
+struct timer_plan {
+	/* The CPU time until then. */
+	uint64_t (*delay_ns)(struct thread *thread);
+};
+extern const struct timer_plan timer_plan;
+
 /* Sets the thread's timer to its next tick, makes it where it has none, and ends it where none is
  * wanted any more. */
 void timer_arm(struct thread *thread);

@@ -17,24 +17,24 @@
  */
 #include "collector/sources/counter.h"
 
+#include "collector/arch/sys.h"
+#include "collector/core/clock_window.h"
 #include "collector/core/log.h"
-#include "collector/core/recording.h"
+#include "collector/core/next_functions.h"
+#include "collector/core/process_cpu.h"
 #include "collector/core/stack.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/core/trace.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
-#include "collector/sources/clock_window.h"
 #include "collector/sources/overhead.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/own_use.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 #include "collector/unwind/rule.h"
-#include "collector/wrap/descriptor.h"
 #include "format/counter.h"
 
 #include <link.h>
@@ -127,6 +127,8 @@ static enum exact account_of(const struct format_counter *asked, uint64_t flags)
 	return software[asked->config];
 }
 
+static void make_present(const void *memory, size_t size);
+
 static bool read_param(const char *value)
 {
 	counter_count = 0;
@@ -140,6 +142,7 @@ static bool read_param(const char *value)
 		counter->near = account_of(&counter->asked, COUNTER_EXCLUDE_KERNEL);
 		counts_faults |= is_fault(counter_count - 1);
 	}
+	own_use_set_present(counts_faults ? make_present : NULL);
 	return counter_count;
 }
 
@@ -267,8 +270,8 @@ static bool machine_has_nodes(void)
 static void begin(void)
 {
 	has_nodes = machine_has_nodes();
-	counter_prefault(rule_cache, sizeof(rule_cache));
-	if (!perf_signal_take()) {
+	own_use_make_present(rule_cache, sizeof(rule_cache));
+	if (!signal_take(CLOCK_SIGNAL_PERF, clock_handlers.perf)) {
 		log_warning("SIGTRAP cannot be handled: counters are not recorded", 0);
 		return;
 	}
@@ -423,13 +426,13 @@ void counter_thread_begin(struct thread *thread)
 			leave_out(thread, i, exact_count(counters[i].exact));
 }
 
-void counter_own_begin(struct counter_own *own)
+void counter_own_begin(struct own_faults *own)
 {
 	for (unsigned i = 0; i < counter_count && counts_faults; i++)
 		own->faults[i] = is_fault(i) ? exact_count(counters[i].exact) : 0;
 }
 
-void counter_own_end(struct thread *thread, const struct counter_own *own)
+void counter_own_end(struct thread *thread, const struct own_faults *own)
 {
 	for (unsigned i = 0; i < counter_count && counts_faults; i++)
 		if (is_fault(i))
@@ -437,14 +440,12 @@ void counter_own_end(struct thread *thread, const struct counter_own *own)
 }
 
 /* The kernel's events do not count these pages as faults, but the thread's account does. */
-void counter_prefault(const void *memory, size_t size)
+static void make_present(const void *memory, size_t size)
 {
 	enum { PAGE = 4096 };
 	uint64_t start = (uint64_t)memory & -(uint64_t)PAGE;
-	struct counter_own own;
+	struct own_faults own;
 
-	if (!counts_faults)
-		return;
 	struct thread *thread = thread_current_if_known();
 	uint64_t mask = sys_block_signals(); /* one of ours would look at the account in between */
 

@@ -3,9 +3,10 @@
 #ifndef HELIO_COLLECTOR_COUNTER_H
 #define HELIO_COLLECTOR_COUNTER_H
 
-#include "format/counter.h"
+#include "collector/core/profile_source.h"
 
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 struct thread;
 struct unwind_regs;
@@ -28,16 +29,8 @@ void counter_signal(struct thread *thread, const struct counter_signal *signal,
 void counter_own_faults(struct thread *thread);
 /* Page faults of the calling thread between the two are the collector's; no signal of ours may come
  * in between. */
-struct counter_own {
-	uint64_t faults[COUNTERS_MAX];
-};
-void counter_own_begin(struct counter_own *own);
-void counter_own_end(struct thread *thread, const struct counter_own *own);
-/*
- * Where page faults are counted, makes memory of ours present without one that counts.  Anywhere;
- * with faults of other kinds or none counted it does nothing.
- */
-void counter_prefault(const void *memory, size_t size);
+void counter_own_begin(struct own_faults *own);
+void counter_own_end(struct thread *thread, const struct own_faults *own);
 /* The counter's overflows are context switches. */
 bool counter_is_switch(uint64_t number);
 /* … are those of a timer. */

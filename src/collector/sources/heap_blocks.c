@@ -6,10 +6,10 @@
  *
  * First a hash table by address, then, in the same memory, a sorted list.
  */
-#include "collector/core/record_buffer.h"
-#include "collector/core/sys.h"
-#include "collector/sources/heap.h"
+#include "collector/arch/sys.h"
+#include "collector/core/trace.h"
 #include "collector/sources/heap_search.h"
+#include "collector/storage/record_buffer.h"
 #include "format/varint.h"
 
 #include <sys/mman.h>

@@ -7,9 +7,11 @@
  */
 #include "collector/sources/heap_sample.h"
 
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 #include "collector/core/time.h"
+#include "collector/core/trace.h"
+#include "collector/sources/heap.h"
+#include "collector/storage/recording.h"
 
 #include <sys/mman.h>
 

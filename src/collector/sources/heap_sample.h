@@ -12,7 +12,11 @@
 #ifndef HELIO_COLLECTOR_HEAP_SAMPLE_H
 #define HELIO_COLLECTOR_HEAP_SAMPLE_H
 
-#include "collector/sources/heap.h"
+#include "format/kinds.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Bytes that the calling thread may allocate up to the next point. */
 extern __thread int64_t heap_until __attribute__((tls_model("initial-exec")));

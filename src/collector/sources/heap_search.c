@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/heap_search.h"
 
+#include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
 #include "collector/core/ended_stack.h"
 #include "collector/core/maps.h"
 #include "collector/core/modules.h"
-#include "collector/core/recording.h"
 #include "collector/core/stack.h"
-#include "collector/core/sys.h"
 #include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock_look.h"
-#include "collector/sources/heap.h"
+#include "collector/core/trace.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <sys/mman.h>
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/io.h"
 
+#include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
 #include "collector/core/pending_call.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock_look.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 
 #include <errno.h>
 

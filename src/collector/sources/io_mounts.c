@@ -4,11 +4,11 @@
  * of the family the launcher writes down.  Both when the recording begins and when it ends, since
  * mounts come after the namespace.
  */
-#include "collector/core/file.h"
-#include "collector/core/log.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
+#include "collector/arch/sys.h"
 #include "collector/sources/io.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/text.h"
 
 static uint64_t family_namespace; /* 0: not known */
 
@@ -38,7 +38,7 @@ void io_mounts_note(void)
 	if (are_the_family_s())
 		return;
 	int from = file_open_proc("/proc/self/mountinfo", O_RDONLY);
-	int to = from >= 0 ? log_open_file(FORMAT_FILE_MOUNTS_OWN, O_CREAT) : -1;
+	int to = from >= 0 ? experiment_open_file(FORMAT_FILE_MOUNTS_OWN, O_CREAT) : -1;
 
 	while (to >= 0 && (got = sys_read(from, room, sizeof(room))) > 0)
 		if (file_append(to, room, (size_t)got))

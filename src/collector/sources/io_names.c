@@ -10,10 +10,10 @@
  * Texts are written down once each, or more often where many take turns: `known` is a small
  * cache, not a table.
  */
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
+#include "collector/arch/sys.h"
 #include "collector/sources/io.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of I/O that a program makes by number, through syscall(3). */
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/sys.h"
 #include "collector/sources/io.h"
 
 #include <linux/io_uring.h>

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/overhead.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
+#include "collector/core/process_cpu.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_holder.h"
-#include "collector/sources/clock_perf.h"
-#include "collector/sources/counter.h"
-#include "collector/sources/heap_search.h"
+#include "collector/core/traced_time.h"
+#include "collector/sources/clock_holding.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 #include "format/params.h"
 
 enum {
@@ -66,18 +63,15 @@ enum phase {
 
 static _Atomic uint32_t phase; /* a futex */
 static _Atomic unsigned alive; /* the raw thread's stack is in use */
-static _Atomic int helper_id;
 static _Atomic uint64_t rest_until_ns;
 static _Atomic bool held, barred, ending;
 static _Atomic unsigned switching; /* events are being switched on */
 
-/* For the log. */
-static _Atomic uint64_t taken_ns, ticks, rests, rested_ns, traced_ns;
+/* Switches all ticks and counters of the process. */
+static void (*switch_events)(bool on);
 
-/* The processor's counter and the clock, at one moment. */
-static struct {
-	uint64_t ticks, ns;
-} begin;
+/* For the log. */
+static _Atomic uint64_t taken_ns, ticks, rests, rested_ns;
 
 /* Of threads that ended: paid by those that begin. */
 static _Atomic uint64_t left_behind_ns;
@@ -95,15 +89,14 @@ void overhead_read_test_delay(const char *value)
 	spin_ns = text_number(value, NULL);
 }
 
-void overhead_reset(void)
+void overhead_reset(void (*switch_function)(bool on))
 {
+	switch_events = switch_function;
 	atomic_store(&taken_ns, 0);
 	atomic_store(&ticks, 0);
 	atomic_store(&rests, 0);
 	atomic_store(&rested_ns, 0);
-	atomic_store(&traced_ns, 0);
-	begin.ns = clock_now_ns();
-	begin.ticks = __builtin_ia32_rdtsc();
+	traced_time_reset();
 	atomic_store(&words, WORDS_NONE);
 	atomic_store(&left_behind_ns, 0);
 	nobodys = (struct overhead_account){0};
@@ -317,28 +310,6 @@ void overhead_thread_end(struct thread *thread)
 	atomic_fetch_add(&left_behind_ns, account->debt_ns);
 }
 
-/* By the rate that the counter has had since the begin. */
-static uint64_t ns_of_ticks(uint64_t counted)
-{
-	enum { BITS = 20, ROOM_BITS = 40 };
-	uint64_t ns = clock_now_ns() - begin.ns, passed = __builtin_ia32_rdtsc() - begin.ticks;
-
-	for (; ns >> ROOM_BITS; ns >>= 1)
-		passed >>= 1;
-	if (!passed || counted >> ROOM_BITS)
-		return LONG_NS;
-	return (counted >> 4) * ((ns << BITS) / passed) >> (BITS - 4);
-}
-
-void overhead_traced(uint64_t counted, uint32_t calls)
-{
-	uint64_t ns = ns_of_ticks(counted);
-
-	if (ns > LONG_NS) /* it was preempted */
-		ns = LONG_NS;
-	atomic_fetch_add_explicit(&traced_ns, ns * calls, memory_order_relaxed);
-}
-
 void overhead_limited(void)
 {
 	atomic_fetch_add_explicit(&rests, 1, memory_order_relaxed);
@@ -380,7 +351,7 @@ bool overhead_has_rested(void)
 
 void overhead_log(struct text *line)
 {
-	uint64_t traced = atomic_load(&traced_ns), cpu = traced ? collector_cpu_ns() : 0;
+	uint64_t traced = traced_time_ns(), cpu = traced ? collector_cpu_ns() : 0;
 
 	text_attribute_decimal(line, "overhead_ns", (int64_t)atomic_load(&taken_ns));
 	text_attribute_decimal(line, "ticks", (int64_t)atomic_load(&ticks));
@@ -389,8 +360,6 @@ void overhead_log(struct text *line)
 		text_attribute_decimal(line, "traced_ns", (int64_t)(traced < cpu ? traced : cpu));
 		text_attribute_decimal(line, "traced_of_ns", (int64_t)cpu);
 	}
-	if (heap_search_ns())
-		text_attribute_decimal(line, "leak_search_ns", (int64_t)heap_search_ns());
 	if (!atomic_load(&rests))
 		return;
 	text_attribute_decimal(line, "limited", (int64_t)atomic_load(&rests));
@@ -400,16 +369,6 @@ void overhead_log(struct text *line)
 /* ---- rests of the whole process ---- */
 
 static char helper_stack[HELPER_STACK] __attribute__((aligned(16)));
-
-static void switch_events(bool on)
-{
-	if (!perf_engine_switch_ticks(on) && on)
-		log_warning("the perf events were not found again: the recording has gaps", 0);
-	if (on)
-		counter_resume();
-	else
-		counter_pause();
-}
 
 static void switch_on(void)
 {
@@ -480,7 +439,7 @@ static void begin_rest(uint64_t ns)
 	/* Switched on at once they would leave the program no time: see overhead_end_rest. */
 	if (tid < 0)
 		atomic_store(&alive, 0);
-	atomic_store(&helper_id, tid);
+	process_cpu_note(PROCESS_CPU_RESTS, tid, &alive);
 	atomic_fetch_add(&rested_ns, ns);
 	overhead_limited();
 }
@@ -562,7 +521,7 @@ void overhead_stop(void)
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	}
 	atomic_compare_exchange_strong(&phase, &without_thread, NONE);
-	atomic_store(&helper_id, 0);
+	process_cpu_note(PROCESS_CPU_RESTS, 0, &alive);
 	atomic_store(&ending, false);
 }
 
@@ -575,16 +534,9 @@ void overhead_forget(void)
 {
 	atomic_store(&phase, NONE);
 	atomic_store(&alive, 0);
-	atomic_store(&helper_id, 0);
+	process_cpu_note(PROCESS_CPU_RESTS, 0, &alive);
 	atomic_store(&switching, 0);
 	atomic_store(&held, false);
 	atomic_store(&barred, false);
 	atomic_store(&ending, false);
-}
-
-uint64_t overhead_thread_cpu_ns(void)
-{
-	return atomic_load(&alive) && atomic_load(&helper_id) > 0
-		       ? clock_other_cpu_ns(atomic_load(&helper_id))
-		       : 0;
 }

@@ -73,12 +73,6 @@ void overhead_say(void);
 /* The same for the last time, before the log is closed. */
 void overhead_say_no_more(void);
 
-/*
- * A call that is traced took so many ticks of the processor's counter in our wrapper, and stands
- * for `calls`.  This is told and not bounded: a call that is left out would be a wrong count.
- */
-void overhead_traced(uint64_t ticks, uint32_t calls);
-
 /* What the calling thread, which ends, still owes: the next one that begins pays it. */
 void overhead_thread_end(struct thread *thread);
 
@@ -116,9 +110,6 @@ void overhead_stop(void);
 void overhead_allow(void);
 void overhead_forget(void); /* in the child of a fork */
 
-/* CPU time of the raw thread that is there; after its end it is in rawthread_ended_cpu_ns. */
-uint64_t overhead_thread_cpu_ns(void);
-
 /* Somebody has rested lately: what can be left out is. */
 bool overhead_is_limited(void);
 
@@ -128,7 +119,8 @@ bool overhead_has_rested(void);
 /* Attributes for the event `counters` in the log. */
 struct text;
 void overhead_log(struct text *line);
-/* At the begin of a recording. */
-void overhead_reset(void);
+/* At the begin of a recording.  switch_events: switches all ticks and counters of the process off
+ * or on again, for a rest; in a handler. */
+void overhead_reset(void (*switch_events)(bool on));
 
 #endif

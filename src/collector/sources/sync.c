@@ -8,17 +8,17 @@
  */
 #include "collector/sources/sync.h"
 
-#include "collector/core/control.h"
+#include "collector/arch/sys.h"
+#include "collector/core/clock_look.h"
+#include "collector/core/clock_window.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/pending_call.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock.h"
-#include "collector/sources/clock_look.h"
-#include "collector/sources/clock_window.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/recording_clock.h"
+#include "collector/storage/text.h"
 
 #include <linux/futex.h>
 
@@ -66,7 +66,7 @@ static void log_threshold(void)
 	text_puts(&line, "<setting name=\"sync_threshold_ns\"");
 	text_attribute_decimal(&line, "value", (int64_t)sync_threshold_ns);
 	text_puts(&line, "/>\n");
-	log_append(FORMAT_FILE_LOG, &line);
+	experiment_append(FORMAT_FILE_LOG, &line);
 }
 
 static void begin(void)
@@ -90,7 +90,7 @@ __attribute__((noinline)) struct pending_call sync_request(enum format_sync_type
 				    .object = (uint64_t)object,
 				    .owner = owner,
 				    .since_ns = now_ns,
-				    .recorded_ns = control_recorded_ns(now_ns, &(bool){0}),
+				    .recorded_ns = recording_clock_ns(now_ns, &(bool){0}),
 				    .sp = (uint64_t)__builtin_dwarf_cfa()};
 
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed))

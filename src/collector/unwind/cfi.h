@@ -13,8 +13,8 @@
 #ifndef HELIO_COLLECTOR_UNWIND_CFI_H
 #define HELIO_COLLECTOR_UNWIND_CFI_H
 
+#include "collector/arch/word.h"
 #include "collector/unwind/unwind.h"
-#include "collector/unwind/word.h"
 
 /* What a column says about one register of the caller. */
 enum cfi_kind {

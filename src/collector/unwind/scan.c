@@ -8,9 +8,9 @@
  */
 #include "collector/unwind/scan.h"
 
+#include "collector/arch/x86_64/decode.h"
 #include "collector/unwind/rule.h"
 #include "collector/unwind/x86_64.h"
-#include "collector/unwind/x86_64_decode.h"
 
 enum { SCAN_INSTRUCTIONS = 1500, SCAN_OFFSET_LIMIT = 1 << 20 };
 

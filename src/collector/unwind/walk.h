@@ -10,8 +10,8 @@
 #ifndef HELIO_COLLECTOR_UNWIND_WALK_H
 #define HELIO_COLLECTOR_UNWIND_WALK_H
 
+#include "collector/arch/word.h"
 #include "collector/unwind/unwind.h"
-#include "collector/unwind/word.h"
 
 /* The value of bp when it is not known: no address, so that using it fails. */
 #define WALK_BP_UNKNOWN (UINT64_C(1) << 63)

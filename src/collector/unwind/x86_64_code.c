@@ -11,10 +11,10 @@
 
 #include <ucontext.h>
 
+#include "collector/arch/word.h"
 #include "collector/unwind/modules.h"
 #include "collector/unwind/rule.h"
 #include "collector/unwind/slow.h"
-#include "collector/unwind/word.h"
 
 enum {
 	FUNCTION_SPAN = 1 << 16, /* longest function believed in without CFI */

@@ -3,11 +3,10 @@
  * dlclose: code and CFI vanish under the unwinder's feet.  Handlers are kept
  * away from all that may vanish until the list of modules is right again.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/modules.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
+#include "collector/storage/recording.h"
 #include "collector/unwind/unwind.h"
 
 #include <dlfcn.h>

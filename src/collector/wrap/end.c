@@ -5,10 +5,10 @@
  * a handler that the C library sets before main; as one of no library ours is not among them.
  */
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/trace.h"
 #include "collector/sources/io.h"
+#include "collector/storage/recording.h"
 
 #include <stdlib.h>
 #include <unistd.h>

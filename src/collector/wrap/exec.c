@@ -4,14 +4,14 @@
  * its environment, whatever the program puts there.  After vfork the child runs on our memory:
  * it may build an environment, and must change nothing else.
  */
+#include "collector/arch/sys.h"
+#include "collector/core/lineage.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
-#include "collector/wrap/lineage.h"
+#include "collector/storage/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>

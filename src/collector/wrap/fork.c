@@ -8,18 +8,18 @@
  * program.  One on our descriptor table (CLONE_FILES) is not recorded either: closing its copies
  * of our events would close ours.
  */
+#include "collector/arch/sys.h"
 #include "collector/arch/vfork.h"
-#include "collector/core/file.h"
+#include "collector/core/lineage.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/runtimes/java.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
-#include "collector/wrap/lineage.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
 
 #include <linux/sched.h>
 #include <sched.h>

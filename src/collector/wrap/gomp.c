@@ -17,9 +17,6 @@
 typedef void body_function(void *data);
 typedef void copy_function(void *to, void *from);
 
-/* Frames of ours between the program's and libgomp's would be left out of stacks; one is enough. */
-#define GOMP_WRAPPER COLLECTOR_EXPORT
-
 struct next {
 	void *_Atomic function;
 	bool is_other; /* of another runtime than libgomp */
@@ -89,7 +86,7 @@ static void run_share(void *argument)
 
 /* Without a runtime behind it the program is one that never had threads. */
 #define PARALLEL(name, kind, parameters, ...)                                                      \
-	GOMP_WRAPPER void name parameters;                                                         \
+	COLLECTOR_EXPORT void name parameters;                                                     \
 	void name parameters                                                                       \
 	{                                                                                          \
 		REAL(void, name, parameters);                                                      \
@@ -136,8 +133,8 @@ PARALLEL_LOOP_RUNTIME(runtime)
 PARALLEL_LOOP_RUNTIME(nonmonotonic_runtime)
 PARALLEL_LOOP_RUNTIME(maybe_nonmonotonic_runtime)
 
-GOMP_WRAPPER unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned threads,
-					       unsigned flags);
+COLLECTOR_EXPORT unsigned GOMP_parallel_reductions(body_function *body, void *data,
+						   unsigned threads, unsigned flags);
 unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned threads, unsigned flags)
 {
 	unsigned result;
@@ -157,7 +154,7 @@ unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned thre
 
 /* Calls that wait, from here to the end of the call. */
 #define WAIT(result, name, parameters, arguments, wait)                                            \
-	GOMP_WRAPPER result name parameters;                                                       \
+	COLLECTOR_EXPORT result name parameters;                                                   \
 	result name parameters                                                                     \
 	{                                                                                          \
 		struct omp_before before;                                                          \
@@ -176,7 +173,7 @@ unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned thre
 
 /* The same of those without a result: what is in the result's register nobody reads. */
 #define WAIT_VOID(name, parameters, arguments, wait)                                               \
-	GOMP_WRAPPER void name parameters;                                                         \
+	COLLECTOR_EXPORT void name parameters;                                                     \
 	void name parameters                                                                       \
 	{                                                                                          \
 		struct omp_before before;                                                          \
@@ -263,9 +260,9 @@ static void run_task(void *argument)
 enum { TASK_DETACH = 1 << 13 }; /* libgomp writes to the data itself */
 
 /* Callers that know fewer parameters leave the last ones as they are, and libgomp, too. */
-GOMP_WRAPPER void GOMP_task(body_function *body, void *data, copy_function *copy, long size,
-			    long align, bool is_parallel, unsigned flags, void **depend,
-			    int priority, void *detach);
+COLLECTOR_EXPORT void GOMP_task(body_function *body, void *data, copy_function *copy, long size,
+				long align, bool is_parallel, unsigned flags, void **depend,
+				int priority, void *detach);
 void GOMP_task(body_function *body, void *data, copy_function *copy, long size, long align,
 	       bool is_parallel, unsigned flags, void **depend, int priority, void *detach)
 {

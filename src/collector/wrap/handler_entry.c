@@ -10,16 +10,16 @@
  */
 #include "collector/wrap/handler_entry.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/runtimes/java.h"
+#include "collector/storage/recording.h"
+#include "collector/wrap/handler_gate.h"
+#include "collector/wrap/handler_room.h"
 #include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"
 #include "format/attach.h"
 
-#include <sys/auxv.h>
 #include <ucontext.h>
 
 enum { LAST_SIGNAL = 64 };
@@ -27,23 +27,6 @@ enum { LAST_SIGNAL = 64 };
 static _Atomic(signal_handler *) handlers[LAST_SIGNAL + 1];
 /* Signals that the handler blocks, and the kernel has not been told of: masks as the kernel's. */
 static _Atomic uint64_t left_open[LAST_SIGNAL + 1];
-
-bool handler_entry_has_room(const ucontext_t *context)
-{
-	enum { OURS = 12 * 1024, FRAME_LEAST = 2 * 1024 };
-	static _Atomic uint64_t frame;
-	const stack_t *stack = &context->uc_stack;
-	uint64_t low = (uint64_t)stack->ss_sp, here = (uint64_t)__builtin_frame_address(0);
-
-	if (stack->ss_flags & SS_DISABLE || here < low || here - low >= stack->ss_size)
-		return true;
-	if (!atomic_load(&frame)) {
-		uint64_t least = getauxval(AT_MINSIGSTKSZ);
-
-		atomic_store(&frame, least > FRAME_LEAST ? least : FRAME_LEAST);
-	}
-	return here - low >= atomic_load(&frame) + OURS;
-}
 
 /*
  * A signal of ours needs room for its frame and our handler.  Where the program's handler runs on
@@ -55,7 +38,7 @@ static void keep_room(const ucontext_t *context)
 	uint64_t ours = FORMAT_ENGINE_SIGNALS;
 
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed) &&
-	    !handler_entry_has_room(context))
+	    !handler_has_room(context))
 		sys_call(SYS_rt_sigprocmask, SIG_BLOCK, &ours, 0, sizeof(ours));
 }
 
@@ -68,6 +51,8 @@ static void gate(int number, siginfo_t *info, void *context)
 	wait_meets_handler(number, context);
 	atomic_load_explicit(&handlers[number], memory_order_acquire)(number, info, context);
 }
+
+const struct handler_gate handler_gate = {.enter = gate};
 
 static bool needs_gate(int number, const struct sigaction *action)
 {
@@ -167,11 +152,6 @@ __sighandler_t handler_entry_signal(int number, __sighandler_t handler,
 		return old;
 	action.sa_sigaction = before;
 	return action.sa_handler;
-}
-
-bool handler_entry_is(const void *handler)
-{
-	return handler == (const void *)gate;
 }
 
 const void *handler_entry_handler(int number)

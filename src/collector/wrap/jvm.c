@@ -8,10 +8,9 @@
  */
 #include "collector/arch/dlsym.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/text.h"
 #include "collector/runtimes/java.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <dlfcn.h>
 #include <stdint.h>

@@ -4,10 +4,10 @@
  * is only seen here, as it may be unmapped before the program ends.  Where memory is traced,
  * trace_heap.c has the wrapper in place of this one.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/maps.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
+#include "collector/storage/recording.h"
 
 #include <errno.h>
 #include <sys/mman.h>

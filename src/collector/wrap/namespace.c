@@ -7,20 +7,19 @@
  * threads neither; they end for the call.  The kernel asks for that too: only a process of one
  * thread enters a user namespace, or one that shares its root with nobody a mount namespace.
  */
-#include "collector/core/file.h"
-#include "collector/core/hold_signals.h"
+#include "collector/arch/sys.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
+#include "collector/sources/hold_signals.h"
 #include "collector/sources/overhead.h"
-#include "collector/wrap/descriptor.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -4,9 +4,8 @@
 
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/core/trace.h"
+#include "collector/storage/recording.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -12,16 +12,15 @@
  */
 #include "collector/wrap/own_proc.h"
 
-#include "collector/core/file.h"
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
-#include "collector/wrap/descriptor.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -11,7 +11,9 @@
 #include "collector/wrap/partial_transfer.h"
 
 #include "collector/arch/context.h"
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
+#include "collector/wrap/wait_call.h"
+#include "collector/wrap/wait_handlers.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -7,14 +7,13 @@
  * A tracer awaits each thread that it traces, too, and is told what that thread's whole process has
  * used.  Only what children of its own have used is added to what the kernel says of its children.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/child_io.h"
+#include "collector/core/lineage.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
-#include "collector/wrap/lineage.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/text.h"
 
 #include <errno.h>
 #include <sys/resource.h>

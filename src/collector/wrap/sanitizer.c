@@ -5,7 +5,7 @@
  * order is right for both.  libasan asks this function for its options; those in ASAN_OPTIONS
  * come after it, and a program that defines it itself comes before us.
  */
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 
 COLLECTOR_EXPORT const char *__asan_default_options(void);
 

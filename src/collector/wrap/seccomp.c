@@ -5,12 +5,12 @@
  * log, and whatever is left of us makes no system call any more.  The same before what makes
  * a signal of each system call (as Wine does), or of each look at the processor's clock.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
 #include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/sources/clock_monitor.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
 
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

@@ -13,16 +13,16 @@
  * program's too: what it blocks is blocked, and its own handler runs after ours.  Without
  * one nothing happens, where by default they would kill.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/storage/recording.h"
 #include "collector/wrap/handler_entry.h"
+#include "collector/wrap/handler_gate.h"
 #include "collector/wrap/signal_fd.h"
 #include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"
@@ -179,7 +179,7 @@ bool signal_take(int number, signal_handler *handler)
 	sigdelset(&ours->action.sa_mask, SIGSEGV);
 	if (NEXT(sigaction)(number, &ours->action, &ours->program))
 		return false;
-	if (handler_entry_is((const void *)ours->program.sa_sigaction))
+	if (ours->program.sa_sigaction == handler_gate.enter)
 		ours->program.sa_sigaction =
 			(signal_handler *)(uintptr_t)handler_entry_handler(number);
 	ours->number = number;

@@ -9,10 +9,10 @@
  * The kernel ends a program that blocks the signal of such an access.  Therefore our handlers and
  * threads keep it open, and so does the program, which only believes that it blocks it (signal.c).
  */
+#include "collector/arch/sys.h"
 #include "collector/core/loss.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
-#include "collector/core/sys.h"
 #include "format/attach.h"
 
 #include <ucontext.h>

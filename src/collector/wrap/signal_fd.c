@@ -13,12 +13,11 @@
  */
 #include "collector/wrap/signal_fd.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/storage/recording.h"
 
 #include <string.h>
 #include <sys/signalfd.h>

@@ -4,9 +4,10 @@
  * process back so (Chromium), and without us in between an event would then find no handler of
  * ours, and end the program.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/sys.h"
 #include "collector/wrap/handler_entry.h"
+#include "collector/wrap/handler_gate.h"
 #include "collector/wrap/signal_fd.h"
 
 #include <string.h>
@@ -74,7 +75,7 @@ static long action_by_number(int number, const struct kernel_action *action,
 	const void *before = handler_entry_handler(number);
 	long result = sys_call(SYS_rt_sigaction, number, action, old, size);
 
-	if (!result && old && before && handler_entry_is((const void *)(uintptr_t)old->handler))
+	if (!result && old && before && old->handler == (uint64_t)(uintptr_t)handler_gate.enter)
 		old->handler = (uint64_t)(uintptr_t)before;
 	return result_of(result);
 }

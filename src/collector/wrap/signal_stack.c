@@ -14,12 +14,11 @@
  */
 #include "collector/wrap/signal_stack.h"
 
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
+#include "collector/storage/recording.h"
 #include "format/attach.h"
 
 #include <errno.h>

@@ -6,11 +6,11 @@
  * number then wait, too.  They are not shown and not handed out; afterwards the signal is open
  * again.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/storage/recording.h"
 
 #include <errno.h>
 #include <time.h>

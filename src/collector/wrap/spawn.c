@@ -5,12 +5,11 @@
  * announced to it.
  */
 #include "collector/core/child_io.h"
+#include "collector/core/lineage.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
-#include "collector/wrap/lineage.h"
+#include "collector/storage/recording.h"
 
 #include <errno.h>
 #include <spawn.h>

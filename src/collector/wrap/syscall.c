@@ -4,12 +4,12 @@
  * something of ours go its way.  Every other call goes on as it came, by a jump: what a child
  * of a raw clone finds on its stack is what it expects.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/sources/io.h"
 #include "collector/sources/sync.h"
-#include "collector/wrap/descriptor.h"
+#include "collector/storage/descriptor.h"
+#include "collector/storage/recording.h"
 
 #include <dirent.h>
 #include <linux/sched.h>

@@ -11,8 +11,8 @@
 
 #include "collector/core/maps.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/core/time.h"
+#include "collector/storage/recording.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
 #ifndef HELIO_COLLECTOR_TRACE_HEAP_H
 #define HELIO_COLLECTOR_TRACE_HEAP_H
 
+#include "collector/sources/heap.h"
 #include "collector/sources/heap_sample.h"
 
 /*

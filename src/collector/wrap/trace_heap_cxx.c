@@ -12,7 +12,7 @@
  * and is looked up there.
  */
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
+#include "collector/storage/recording.h"
 #include "collector/wrap/trace_heap.h"
 
 #include <dlfcn.h>

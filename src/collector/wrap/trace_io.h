@@ -12,8 +12,8 @@
 #ifndef HELIO_COLLECTOR_TRACE_IO_H
 #define HELIO_COLLECTOR_TRACE_IO_H
 
-#include "collector/core/recording.h"
 #include "collector/sources/io.h"
+#include "collector/storage/recording.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/wrap/trace_io_place.h"
 
-#include "collector/core/sys.h"
+#include "collector/arch/sys.h"
 
 #include <sys/single_threaded.h>
 

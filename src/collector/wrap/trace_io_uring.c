@@ -18,7 +18,7 @@
  * that number in all its versions, and with a polling thread of the kernel's in none.
  */
 #include "collector/core/next_functions.h"
-#include "collector/core/text.h"
+#include "collector/storage/text.h"
 #include "collector/wrap/trace_io.h"
 
 #include <dlfcn.h>

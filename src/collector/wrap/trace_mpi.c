@@ -11,10 +11,11 @@
  * The next definition is found when a function is first called: a program that was started with us
  * may open its MPI library later, in a scope of its own, as Python does.
  */
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/runtimes/mpi.h"
 #include "collector/runtimes/mpi_functions.h"
+#include "collector/storage/recording.h"
 
 #include <string.h>
 
@@ -47,7 +48,7 @@ static void find_next(struct mpi_function *function, const void *caller)
 	if (!next)
 		return;
 	while (atomic_flag_test_and_set(&finding))
-		;
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	if (!mpi_abi.is_known)
 		mpi_abi_find(next_of_caller, caller);
 	next_forget_failures();
@@ -65,9 +66,10 @@ static inline void *next_of(struct mpi_function *function, const void *caller)
 	return function->next;
 }
 
-/* In the child of a fork the texts are not there yet. */
+/* In the child of a fork the texts are not there yet, and whoever was finding functions is not. */
 static void begin(void)
 {
+	atomic_flag_clear(&finding);
 	for (struct mpi_function *function = functions_begin; function < functions_end; function++)
 		atomic_store_explicit(&function->text, 0, memory_order_relaxed);
 	mpi_groups_begin();

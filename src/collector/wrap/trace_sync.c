@@ -16,8 +16,8 @@
  * others wait for a lock that is about to be released, which its holder alone may do.
  */
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
 #include "collector/sources/sync.h"
+#include "collector/storage/recording.h"
 
 #include <errno.h>
 #include <linux/futex.h>

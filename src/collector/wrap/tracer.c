@@ -7,11 +7,10 @@
  * never lets it go on.  So there are none of ours until the exec: time stays pending.  What is
  * executed then has a tracer that expects signals (monitor_engine_start).
  */
-#include "collector/core/hold_signals.h"
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
+#include "collector/sources/hold_signals.h"
+#include "collector/storage/recording.h"
 
 #include <sys/ptrace.h>
 

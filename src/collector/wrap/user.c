@@ -4,17 +4,16 @@
  *
  * The files of this process are given to the user that the program goes on as, who has to grow
  * them, and taken back when it is root again.  The directories stay root's: who owned one could
- * exchange what root writes later.  What is new there the launcher makes (core/file.c).  glibc
+ * exchange what root writes later.  What is new there the launcher makes (storage/file.c).  glibc
  * changes the user of the threads that it knows; ours steps aside, and must not remain root.
  */
-#include "collector/core/file.h"
-#include "collector/core/log.h"
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/stacktable.h"
-#include "collector/core/start.h"
-#include "collector/core/sys.h"
-#include "collector/core/text.h"
+#include "collector/storage/experiment.h"
+#include "collector/storage/file.h"
+#include "collector/storage/recording.h"
+#include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 #include "format/files.h"
 
 #include <sys/stat.h>
@@ -22,7 +21,7 @@
 
 static void give_file(const char *file, uid_t user)
 {
-	int fd = log_open_file(file, O_NOFOLLOW);
+	int fd = experiment_open_file(file, O_NOFOLLOW);
 
 	if (fd < 0)
 		return;

@@ -30,14 +30,14 @@
 #include "collector/arch/call.h"
 #include "collector/arch/context.h"
 #include "collector/arch/put_back.h"
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/recording.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
+#include "collector/storage/recording.h"
 #include "collector/unwind/unwind.h"
-#include "collector/wrap/handler_entry.h"
 #include "collector/wrap/partial_transfer.h"
+#include "collector/wrap/wait_handlers.h"
 #include "collector/wrap/wait_restart.h"
 
 #include <time.h>
@@ -129,86 +129,7 @@ static bool is_restarted(const ucontext_t *context)
 	return kind == KIND_RESTARTED || kind == KIND_TIMED;
 }
 
-long wait_call_closed(const ucontext_t *context, const struct request *request)
-{
-	uint64_t mask = *(const uint64_t *)&context->uc_sigmask | signal_numbers(), all;
-
-	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &all, sizeof(mask));
-	long result = sys_call6(request->call, request->a, request->b, request->c, request->d,
-				request->e, request->f);
-	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, 0, sizeof(all));
-	return result;
-}
-
-long wait_make_call(const ucontext_t *context, long call, const struct request *request)
-{
-	struct thread *thread = thread_current_if_known();
-	struct call_place before = {0};
-
-	if (thread) {
-		before = thread->continued;
-		thread->continued = (struct call_place){
-			.pc = arch_pc(context), .sp = arch_sp(context), .call = call};
-	}
-	long result = wait_call_closed(context, request);
-
-	if (thread)
-		thread->continued = before;
-	return result;
-}
-
 /* ---- the program's handlers ---- */
-
-struct kernel_action {
-	void *handler;
-	unsigned long flags;
-	void *restorer;
-	uint64_t mask;
-};
-
-static struct kernel_action action_of(int signal)
-{
-	struct kernel_action action = {0};
-
-	sys_call(SYS_rt_sigaction, signal, 0, &action, sizeof(action.mask));
-	return action;
-}
-
-/* What has come and waits: in our handler all signals are blocked. */
-static uint64_t pending_signals(void)
-{
-	uint64_t pending = 0;
-
-	sys_call(SYS_rt_sigpending, &pending, sizeof(pending), 0, 0);
-	return pending & ~signal_numbers();
-}
-
-static bool is_programs(const void *handler, bool gated)
-{
-	bool ours =
-		(uint64_t)handler >= collector.text_low && (uint64_t)handler < collector.text_high;
-
-	if (handler == (void *)SIG_DFL || handler == (void *)SIG_IGN)
-		return false;
-	return handler_entry_is(handler) ? gated : !ours;
-}
-
-/* Those of a set that the program handles; without `gated` only where the handler has no gate. */
-static uint64_t handled_signals(uint64_t set, bool gated)
-{
-	uint64_t found = 0;
-
-	for (; set; set &= set - 1) {
-		if (is_programs(action_of(__builtin_ctzll(set) + 1).handler, gated))
-			found |= set & -set;
-	}
-	return found;
-}
-
-uint64_t wait_pending_handlers(const ucontext_t *context, bool gated)
-{
-	return handled_signals(pending_signals() & ~*(const uint64_t *)&context->uc_sigmask, gated);
-}
 
 /* A call that was to begin again is ended, if so decided; one that has ended is no longer ours. */
 static void meet(ucontext_t *context, uint64_t site, bool ends)
@@ -237,8 +158,8 @@ static bool may_be_ended(void)
 {
 	enum { LIBCS = 3u }; /* SIGCANCEL, SIGSETXID: every program with threads handles them */
 
-	return !pending_signals() &&
-	       handled_signals(~signal_numbers() & ~((uint64_t)LIBCS << (32 - 1)), false);
+	return !wait_pending_signals() &&
+	       wait_handled_signals(~signal_numbers() & ~((uint64_t)LIBCS << (32 - 1)), false);
 }
 
 static void continue_call(ucontext_t *context, long call)
@@ -272,7 +193,7 @@ static bool meets_ungated(ucontext_t *context, uint64_t site)
 	if (!pending)
 		return false;
 	for (; pending; pending &= pending - 1)
-		ends |= !(action_of(__builtin_ctzll(pending) + 1).flags & SA_RESTART);
+		ends |= !(wait_action_of(__builtin_ctzll(pending) + 1).flags & SA_RESTART);
 	meet(context, site, ends && is_restarted(context));
 	return true;
 }
@@ -322,8 +243,9 @@ void wait_meets_handler(int signal, void *context)
 
 	if (site)
 		meet(context, site,
-		     arch_mark(context) == MARK_ANY || (arch_mark(context) == MARK_NO_RESTART &&
-							!(action_of(signal).flags & SA_RESTART)));
+		     arch_mark(context) == MARK_ANY ||
+			     (arch_mark(context) == MARK_NO_RESTART &&
+			      !(wait_action_of(signal).flags & SA_RESTART)));
 }
 
 void wait_meets_forwarded(const struct sigaction *program, void *context)

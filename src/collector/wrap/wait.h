@@ -21,9 +21,6 @@ void wait_go_on(void *context, bool sent);
 void wait_meets_handler(int signal, void *context);
 void wait_meets_forwarded(const struct sigaction *program, void *context);
 
-/* Where the program was: not in the context of a handler of ours that is on top of another. */
-const void *wait_program_context(const void *context);
-
 /* Whether the signal may have come because the interrupted call has a mask of its own. */
 bool wait_lets_in(const void *context, int signal);
 

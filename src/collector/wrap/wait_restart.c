@@ -12,13 +12,12 @@
 
 #include "collector/arch/context.h"
 #include "collector/arch/open_wait.h"
+#include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
-#include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
-#include "collector/wrap/handler_entry.h"
-#include "collector/wrap/partial_transfer.h"
-#include "collector/wrap/wait.h"
+#include "collector/wrap/handler_room.h"
+#include "collector/wrap/wait_call.h"
 
 static const struct request restart = {.call = SYS_restart_syscall};
 
@@ -26,7 +25,7 @@ long wait_restart(ucontext_t *context, long call)
 {
 	struct thread *thread = thread_current_if_known();
 
-	if (!thread || !handler_entry_has_room(context))
+	if (!thread || !handler_has_room(context))
 		return wait_make_call(context, call, &restart);
 	struct open_wait *wait = &thread->continued.open;
 	struct call_place before = thread->continued;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The third part of wait.c: calls that the kernel would continue. */
+/* Calls that the kernel would continue. */
 #ifndef HELIO_COLLECTOR_WAIT_RESTART_H
 #define HELIO_COLLECTOR_WAIT_RESTART_H
 
@@ -14,5 +14,8 @@ long wait_restart(ucontext_t *context, long call);
  * but goes on with it.
  */
 bool wait_goes_on_again(ucontext_t *context);
+
+/* Where the program was: not in the context of a handler of ours that is on top of another. */
+const void *wait_program_context(const void *context);
 
 #endif

@@ -125,15 +125,14 @@ static void add_imbalance(struct result *result, const struct mpi_report *report
 	if (report->ranks.count < 2 || most <= 0)
 		return;
 	double mean = sum / (double)report->ranks.count;
-	struct part *facts = result_facts(result, 0);
+	struct part *facts;
 
-	facts->facts.of_all = true;
 	result_gap(result);
 	facts = result_facts(result, 0);
 	facts->facts.of_all = true;
 	part_add(result, facts, "imbalance", "Imbalance of work outside MPI",
 		 value_real(100 * (most - mean) / most, 1))
-		->suffix = " % (how much less than the slowest rank the mean one works)";
+		->suffix = " % (the mean rank works that much less than the slowest one)";
 }
 
 static void add_ranks(struct result *result, const struct mpi_report *report, const char *name)

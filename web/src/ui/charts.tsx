@@ -2,7 +2,7 @@
 // Small charts: a course over time, a histogram.
 
 import type { JSX } from 'preact';
-import { formatAlone, formatTime, scaleFor, formatValue, ticks } from '../format';
+import { formatAlone, formatTime, formatValue, largest, scaleFor, ticks } from '../format';
 import { dark } from '../store';
 import { accent, Canvas, dim, ink, paper, rule, type Pen } from './canvas';
 
@@ -13,7 +13,7 @@ export interface Bin { label: string; value: number; other?: number }
 // Bars lying on their sides, with their labels and numbers as a table: nothing to be read from a picture only.
 export function Histogram({ title, bins, unit, otherUnit, otherTitle, valueTitle }: { title: string; bins: Bin[]; unit: string; otherUnit?: string; otherTitle?: string; valueTitle?: string }): JSX.Element | null {
 	if (!bins.length) return null;
-	const max = Math.max(...bins.map((b) => b.value)) || 1;
+	const max = largest(bins.map((b) => b.value)) || 1;
 	return (
 		<section class="histogram"><h3>{title}</h3><table class="plain bars">
 			{(otherTitle || valueTitle) && <thead><tr><th /><th class="n">{valueTitle}</th>{otherUnit && <th class="n">{otherTitle}</th>}</tr></thead>}
@@ -58,7 +58,7 @@ export function Course({ title, points, unit, peak, onPick }: { title: string; p
 	const left = 70;
 	const x0 = points[0]!.x;
 	const x1 = points[points.length - 1]!.x;
-	const max = Math.max(...points.map((p) => p.y)) || 1;
+	const max = largest(points.map((p) => p.y)) || 1;
 	const paint = (pen: Pen): void => {
 		const h = pen.height - 26;
 		const x = (t: number): number => left + ((t - x0) / (x1 - x0 || 1)) * (pen.width - left - 8);

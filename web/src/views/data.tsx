@@ -5,7 +5,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import * as filter from '../filter';
-import { formatAlone, percent } from '../format';
+import { formatAlone, largest, percent } from '../format';
 import { useQuery } from '../query';
 import { request } from '../request';
 import { matcher } from '../search';
@@ -69,7 +69,7 @@ function Layout({ result }: { result: Result }): JSX.Element {
 // One row for each line of the cache; members as boxes as wide as their bytes.
 function OneStructure({ s, total, unit }: { s: Structure; total: number; unit: string }): JSX.Element {
 	const outer = s.members.filter((m) => m.depth === 1);
-	const max = Math.max(...outer.map((m) => m.value)) || 1;
+	const max = largest(outer.map((m) => m.value)) || 1;
 	const lines = Math.max(1, Math.ceil(s.size / LINE));
 	const heat = (v: number): string => (v > 0 ? `heat${Math.max(1, Math.min(5, 5 + Math.ceil(Math.log10(v / max) * 2)))}` : '');
 	const parts = Array.from({ length: Math.min(lines, 64) }, (_, line) => outer.filter((m) => m.size > 0 && m.offset < (line + 1) * LINE && m.offset + m.size > line * LINE)

@@ -5,7 +5,7 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import * as filter from '../filter';
-import { formatAlone, formatValue, scaleFor, ticks } from '../format';
+import { formatAlone, formatValue, largest, scaleFor, ticks } from '../format';
 import { catalogue, dark, param, patch } from '../store';
 import type { Result, Row } from '../types';
 import { num } from '../types';
@@ -48,7 +48,7 @@ function Chart({ result, rows, title, balance, ordered }: { result: Result; rows
 	const canvas = useRef<HTMLCanvasElement | null>(null);
 	if (!metric || rows.length < 2) return null;
 	const values = rows.map((r) => num(r, metric.key));
-	const max = Math.max(...values);
+	const max = largest(values);
 	if (!(max > 0)) return null;
 	const mean = values.reduce((a, b) => a + b, 0) / values.length;
 	const busiest = max / (mean || 1);
@@ -67,7 +67,7 @@ function Chart({ result, rows, title, balance, ordered }: { result: Result; rows
 export function paintBars(pen: Pen, values: number[], rows: Row[], unit: string, mean: number, ordered: boolean): void {
 	const left = 56;
 	const bottom = ordered && values.length > 1 ? 16 : 4;
-	const max = Math.max(...values) || 1;
+	const max = largest(values) || 1;
 	const scale = scaleFor(unit, max);
 	const h = pen.height - bottom - 8;
 	pen.rect(0, 0, pen.width, pen.height, paper());

@@ -5,7 +5,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { stateColour } from '../colour';
-import { baseName, formatAlone } from '../format';
+import { baseName, formatAlone, largest } from '../format';
 import { useQuery } from '../query';
 import { request } from '../request';
 import { dark, param, selection, state } from '../store';
@@ -116,7 +116,7 @@ function Messages({ rows }: { rows: Row[] }): JSX.Element {
 }
 
 function Matrix({ pairs, unit, value, title }: { pairs: Row[]; unit: string; value: string; title: string }): JSX.Element {
-	const ranks = Math.max(...pairs.map((p) => Math.max(num(p, 'from'), num(p, 'to')))) + 1;
+	const ranks = largest(pairs.map((p) => Math.max(num(p, 'from'), num(p, 'to')))) + 1;
 	const size = Math.ceil(ranks / MATRIX);
 	const sums = new Map<number, number>();
 	for (const p of pairs) {

@@ -6,6 +6,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import * as api from '../api';
 import { formatAlone } from '../format';
+import { quote } from '../request';
 import { boot, experiments, fail, setState, state } from '../store';
 import { initialState } from '../fragment';
 import type { Row } from '../types';
@@ -58,8 +59,6 @@ function List_({ again, reload }: { again: number; reload(): void }): JSX.Elemen
 
 interface Option { command: string; option: string; long?: string | null; argument: string | null; help: string; group?: string | null }
 interface Check { name: string; state: string; meaning: string; remedy: string | null }
-
-const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`);
 
 // Words as a shell cuts them: blanks separate, quotes hold together.
 export function shellWords(text: string): string[] {

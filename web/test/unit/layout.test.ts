@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flameChart, readCells, readEvents, spread } from '../../src/timeline';
+import { flameChart, readCells, readEvents, spread, strips } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -86,4 +86,14 @@ test('a flame chart joins what follows at once and has the same callers', () => 
 	const rects = flameChart([event(0, 1, 0), event(1, 2, 1), event(5, 6, 1)], stacks, frames);
 	const named = rects.map((r) => [frames[r.frame]!.name, r.begin, r.end, r.depth]);
 	assert.deepEqual(named, [['main', 0, 2, 0], ['f', 0, 2, 1], ['leaf', 0, 1, 2], ['g', 1, 2, 2], ['main', 5, 6, 0], ['f', 5, 6, 1], ['g', 5, 6, 2]]);
+});
+
+test('sample points of days are drawn', () => {
+	const count = 300000; // one a second, for three days and a half
+	const samples = Array.from({ length: count }, (_, i) => ({
+		name: '', object: null, experiment: 1, sample: i, start_s: i, end_s: i + 1, duration_s: 1, user_s: i === count - 1 ? 2 : 1, system_s: 0,
+	}));
+	const [cpu] = strips({ rows: samples } as unknown as Result);
+	assert.equal(cpu!.points.length, count);
+	assert.equal(cpu!.max, 2);
 });

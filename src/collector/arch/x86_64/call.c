@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/arch/call.h"
 
-#include "collector/core/sys.h"
-#include "collector/unwind/x86_64_effect.h"
+#include "collector/arch/sys.h"
+#include "collector/arch/x86_64/effect.h"
 
 #include <stdbool.h>
 #include <string.h>
