@@ -560,18 +560,31 @@ test('the page in one file shows its answers and asks nobody', async () => {
 	await closePage(page);
 });
 
-for (const colorScheme of ['light', 'dark'])
+async function assertRoles(page, views) {
+	await page.addScriptTag({ content: axe });
+	for (const view of views) {
+		await go(page, view);
+		const { violations } = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'cat.aria'] }));
+		assert.deepEqual(violations.map((v) => `${view}: ${v.id}: ${v.nodes.length}: ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`), []);
+	}
+}
+
+for (const colorScheme of ['light', 'dark']) {
 	test(`roles and contrast are right (${colorScheme})`, async () => {
 		const page = await openPage(server, 'overview', { colorScheme, bypassCSP: true });
-		await page.addScriptTag({ content: axe });
-		for (const view of ['overview', 'functions', 'calltree', 'callers?fn=insert', 'flame', 'timeline', 'source?fn=insert', 'threads', 'heap', 'locks', 'io?io=iostat', 'layout', 'statistics', 'experiments', 'start',
-			'functions?f=TRUE']) {
-			await go(page, view);
-			const { violations } = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'cat.aria'] }));
-			assert.deepEqual(violations.map((v) => `${view}: ${v.id}: ${v.nodes.length}: ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`), []);
-		}
+		await assertRoles(page, ['overview', 'functions', 'calltree', 'callers?fn=insert', 'flame', 'timeline', 'source?fn=insert', 'threads', 'heap', 'locks', 'io?io=iostat', 'layout', 'statistics', 'experiments', 'start',
+			'functions?f=TRUE']);
 		await closePage(page);
 	});
+	for (const [experiment, views] of [['omp.1.er', ['openmp', 'openmp?omp=OMP_preg', 'openmp?omp=tasks', 'timeline']], ['mpi.1.er', ['mpi', 'mpi?mpi=ranks', 'mpi?mpi=mpimatrix', 'mpi?mpi=mpiwaits', 'mpi?mpi=mpicomms']]])
+		test(`roles and contrast of ${views[0]} are right (${colorScheme})`, { skip: !existsSync(`${folder}/${experiment}`) }, async () => {
+			const other = await serve(experiment);
+			const page = await openPage(other, views[0], { colorScheme, bypassCSP: true });
+			await assertRoles(page, views);
+			await closePage(page);
+			await other.stop();
+		});
+}
 
 for (const width of [1280, 3840])
 	test(`nothing is wider than a window of ${width} pixels`, async () => {
