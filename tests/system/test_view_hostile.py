@@ -96,7 +96,7 @@ def notes_of_what_was_exchanged(t):
 
 @test
 def settings_in_a_directory_of_another_user(t):
-    """Nothing is saved where start-up files are not read from; and of a file of others no line becomes one's own."""
+    """Nothing is saved where start-up files are not read from, nor over a file of others, of which no line becomes one's own."""
     t.need_root()
     make_kinds.make(str(t.directory))
     file = t.directory / '.er.rc'
@@ -111,8 +111,8 @@ def settings_in_a_directory_of_another_user(t):
         t.directory.chmod(0o1777)
         file.write_text('viewmode expert\n')
         os.chown(file, OTHER, OTHER)
-        t.equal(server.post('save', {'settings': [['limit', '4']]}).status, 204, 'in a directory as /tmp')
-        t.equal(file.read_text(), 'limit "4"\n', 'lines')
+        t.equal(server.post('save', {'settings': [['limit', '4']]}).status, 422, 'in a directory as /tmp')
+        t.equal((file.read_text(), file.stat().st_uid), ('viewmode expert\n', OTHER), 'the file')
     t.directory.chmod(0o755)
 
 
