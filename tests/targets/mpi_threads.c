@@ -8,12 +8,14 @@
 enum { THREADS = 4, ROUNDS = 200, AT_ONCE = 8 };
 
 static int rank;
+static pthread_barrier_t together; /* all threads meet MPI_COMM_WORLD at once */
 
 static void *exchange(void *number)
 {
 	int tag = (int)(long)number, to[AT_ONCE], from = tag;
 	MPI_Request requests[2 * AT_ONCE];
 
+	pthread_barrier_wait(&together);
 	for (int i = 0; i < ROUNDS; i++) {
 		for (int k = 0; k < AT_ONCE; k++)
 			MPI_Irecv(&to[k], 1, MPI_INT, !rank, tag, MPI_COMM_WORLD, &requests[k]);
@@ -32,6 +34,7 @@ int main(int count, char **arguments)
 
 	MPI_Init_thread(&count, &arguments, MPI_THREAD_MULTIPLE, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	pthread_barrier_init(&together, NULL, THREADS);
 	for (long i = 0; provided == MPI_THREAD_MULTIPLE && i < THREADS; i++)
 		pthread_create(&threads[i], NULL, exchange, (void *)i);
 	for (long i = 0; provided == MPI_THREAD_MULTIPLE && i < THREADS; i++)

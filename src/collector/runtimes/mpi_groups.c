@@ -6,8 +6,10 @@
  * same members it is: the first, second, ... that this process has met.  They are made by all
  * members, in one order unless threads make some at once; so each is looked at where it is made.
  *
- * One thread at a time adds an entry.  A thread that needs one meanwhile does not wait: it asks the
- * library for the numbers that it needs, and its call has no description of the communicator.
+ * One thread at a time adds an entry.  A thread that needs one meanwhile gives way for a while:
+ * without a description its messages would have no other end.  Whoever adds may never go on (a
+ * handler of the program has interrupted it and calls MPI, or it was another thread before a fork):
+ * then the library is asked for the numbers that are needed, and the call has no description.
  */
 #include "collector/arch/sys.h"
 #include "collector/runtimes/mpi.h"
@@ -259,17 +261,38 @@ static bool is_none(enum mpi_group_kind kind, uintptr_t handle)
 							      : mpi_abi.no_comm);
 }
 
+/* True: this thread is the one that adds.  *entry: another one has added it meanwhile. */
+static bool await_turn(uintptr_t key, struct entry **entry)
+{
+	enum { YIELDS = 100, NAPS = 1000, NAP_NS = 100 * 1000 };
+
+	for (int i = 0; i < YIELDS + NAPS && !*entry; i++) {
+		bool alone = !atomic_flag_test_and_set(&adding);
+
+		*entry = find(key);
+		if (alone && !*entry)
+			return true;
+		if (alone)
+			atomic_flag_clear(&adding);
+		else if (i < YIELDS)
+			sys_call(SYS_sched_yield, 0, 0, 0, 0);
+		else
+			sys_nap(NAP_NS);
+	}
+	return false;
+}
+
 struct mpi_group mpi_group_of(enum mpi_group_kind kind, uintptr_t handle)
 {
 	uintptr_t key = key_of(kind, handle);
 	struct entry *entry = find(key);
 
+	if (!entry && is_none(kind, handle))
+		return (struct mpi_group){0};
+	bool alone = await_turn(key, &entry);
+
 	if (entry)
 		return entry->group;
-	if (is_none(kind, handle))
-		return (struct mpi_group){0};
-	bool alone = !atomic_flag_test_and_set(&adding);
-
 	/* Where the table is full there is no description: it would be written at each call. */
 	entry = alone ? find_free(key) : NULL;
 	struct mpi_group group = look(kind, handle, entry != NULL);
