@@ -60,14 +60,14 @@ def longest_stack(answer):
 def stacks_in(t, result, begin, end, threads):
     """By thread, its longest stack among the events that began in this time, and were over soon behind it."""
     zero = int(re.search(r'mono_ns="(\d+)"', (result.experiment / 'log.xml').read_text())[1])
-    window = f'TSTAMP - EVT_TIME > {begin - zero} && TSTAMP < {end - zero + int(SECONDS * 5e8)}'
+    window = f'TSTAMP - EVT_TIME > {max(begin - zero, 0)} && TSTAMP < {end - zero + int(SECONDS * 5e8)}'
     commands = [word for thread in range(1, threads + 1) for word in
                 ('-filters', f'({window}) && TSTAMP - EVT_TIME < {end - zero} && THRID == {thread}', '-stacks')]
     answers = t.print(result.experiment, '-metrics', 'e.total:name', '-inlines', 'off', *commands)
     return [longest_stack(answer) for answer in answers if answer['command'] == 'stacks']
 
 
-def check_stage(t, compiler, name, found, expected):
+def is_as_expected(name, found, expected):
     """
     Which threads they are is up to the runtime, and threads of nested regions have nothing to do before and behind those. On a busy
     machine some may have had no event meanwhile.
@@ -77,19 +77,28 @@ def check_stage(t, compiler, name, found, expected):
     wanted = collections.Counter((computes, *others))
     if name == 'idle':
         wanted[('<OMP-idle>',)] = 4
-    t.within(not stacks - wanted and computes in stacks and (not others or len(stacks - collections.Counter((computes,)))),
-             f'{compiler}, stage {name}: {dict(stacks)}, not {dict(wanted)}')
+    return not stacks - wanted and computes in stacks and (not others or len(stacks - collections.Counter((computes,))))
 
 
 @test(alone=True, engines=True)
 def stages(t, engine):
+    """Each stage is seen as it was made. A busy machine may keep threads from where they should be for much of it: then it is recorded again."""
     for compiler in COMPILERS:
-        # who waits sleeps: on a busy machine the time of threads that spin belongs to wherever they get a processor
-        result = t.collect(compile_target(t, compiler, 'ompstages'), str(SECONDS), engine=engine, env={'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'})
-        times = {name: (int(begin), int(end)) for name, begin, end in (line.split() for line in result.out.splitlines())}
-        for name, expected in STAGES.items():
-            begin, end = times[name]
-            check_stage(t, compiler, name, stacks_in(t, result, begin - int((end - begin) / 0.6 * 0.4), end, 6), expected)
+        program, left = compile_target(t, compiler, 'ompstages'), dict(STAGES)
+        for _ in range(4):
+            # who waits sleeps: on a busy machine the time of threads that spin belongs to wherever they get a processor
+            result = t.collect(program, str(SECONDS), engine=engine, env={'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'})
+            times = {name: (int(begin), int(end)) for name, begin, end in (line.split() for line in result.out.splitlines())}
+            seen = {}
+            for name in left:
+                begin, end = times[name]
+                # who waits may have come before the one that computes looks at the clock; what others computed so shortly before is not much
+                begin -= int((end - begin) / 0.6 * 0.4 + SECONDS * 1e9 / 5)
+                seen[name] = stacks_in(t, result, begin, end, 6)
+            left = {name: expected for name, expected in left.items() if not is_as_expected(name, seen[name], expected)}
+            if not left:
+                break
+        t.within(not left, f'{compiler}: {[(name, seen[name], expected) for name, expected in left.items()]}')
 
 
 @test
