@@ -212,18 +212,36 @@ void serve_recordings(struct server *server, const struct request *request, json
 	reply_json(reply, list);
 }
 
-/* helio attach ends at SIGINT; helio collect only stops recording, and ends with its program. */
-static bool stop(const struct recording *recording)
+/* What a recording needs to be stopped when the lock is given back. */
+struct stopping {
+	bool is_known;
+	bool ok;
+	char *experiment; /* to be asked to stop, or NULL */
+};
+
+/* With the lock.  helio attach ends at SIGINT; helio collect is asked, which may take long. */
+static struct stopping begin_stop(struct recording *recording)
 {
-	if (!strcmp(recording->argv[0], "attach"))
-		return !kill(recording->pid, SIGINT);
-	char *experiment = recording_experiment(recording);
+	struct stopping stopping = {.is_known = true};
+
+	recording_look(recording);
+	if (recording->ended)
+		stopping.ok = true;
+	else if (!strcmp(recording->argv[0], "attach"))
+		stopping.ok = !kill(recording->pid, SIGINT);
+	else
+		stopping.experiment = recording_experiment(recording);
+	return stopping;
+}
+
+/* helio collect only stops recording, and ends with its program. */
+static bool ask_to_stop(const char *experiment)
+{
 	const char *const words[] = {"ctl", "stop", experiment, NULL};
 	struct strbuf said = {0};
-	bool ok = experiment && recording_ask(words, &said);
+	bool ok = recording_ask(words, &said);
 
 	strbuf_fini(&said);
-	free(experiment);
 	return ok;
 }
 
@@ -231,22 +249,22 @@ void serve_stop(struct server *server, const struct request *request, json_t *bo
 		struct reply *reply)
 {
 	size_t number = (size_t)json_integer_value(json_object_get(body, "recording"));
+	struct stopping stopping = {0};
 
 	pthread_mutex_lock(&server->lock);
-	struct recording *recording = number && number <= server->recordings.count
-					      ? &server->recordings.items[number - 1]
-					      : NULL;
-
-	if (recording)
-		recording_look(recording);
-	if (!recording)
+	if (number && number <= server->recordings.count)
+		stopping = begin_stop(&server->recordings.items[number - 1]);
+	pthread_mutex_unlock(&server->lock);
+	if (stopping.experiment)
+		stopping.ok = ask_to_stop(stopping.experiment);
+	free(stopping.experiment);
+	if (!stopping.is_known)
 		reply_error(reply, HTTP_NOT_FOUND, "There is no such recording");
-	else if (recording->ended || stop(recording))
+	else if (stopping.ok)
 		reply_nothing(reply);
 	else
 		reply_error(reply, HTTP_UNPROCESSABLE,
 			    "The recording cannot be stopped yet: try again, or end the program");
-	pthread_mutex_unlock(&server->lock);
 }
 
 /* ---- notes ---- */

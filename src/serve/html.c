@@ -15,9 +15,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum { HOTTEST = 10, EXIT_FAILED = 1, WORDS = 4 };
@@ -290,12 +292,25 @@ static char *collect_all(struct server *server)
 	return text;
 }
 
+/* Half a page is taken for none: nothing of it is left where the disk is full. */
 static bool write_file(const char *path, const struct strbuf *page)
 {
 	FILE *file = folder_write_named(path, false);
-	bool ok = file && fwrite(page->text, 1, page->length, file) == page->length;
 
-	return (!file || !fclose(file)) && ok;
+	if (!file)
+		return false;
+
+	bool ok = fwrite(page->text, 1, page->length, file) == page->length && !fflush(file);
+	int error = errno;
+
+	if (!ok) {
+		__fpurge(file);
+		if (ftruncate(fileno(file), 0))
+			error = error ? error : errno;
+	}
+	fclose(file);
+	errno = error;
+	return ok;
 }
 
 static int write_page(struct server *server, const char *program, const char *path)

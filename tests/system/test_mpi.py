@@ -249,6 +249,37 @@ def waits(t):
             t.within(0.8 <= rows[key]['time_s'] / measured[name] <= 1.25, f'{implementation}: {name}: {rows[key]["time_s"]} for {measured[name]}')
         t.equal((answer['messages'], answer['sends_alone'], answer['receives_alone']), (15, 0, 0), f'{implementation}: both ends')
         t.equal(answer['collectives'], 4 * 5 + 5 + 1, f'{implementation}: collective calls')
+        check_paths(t, implementation, run.experiment, rows)
+        check_filtered(t, implementation, run.experiment)
+
+
+def check_paths(t, implementation, experiment, rows):
+    """Each late call of mpi_waits.c is of a function of its own: both call paths go through it."""
+    paths = t.print(experiment, '-mpiwaitstacks')[0]['rows']
+    own = {'late_sender': ('late_sender', 'MPI_Recv', 'MPI_Send'), 'late_in_wait': ('late_sender', 'MPI_Wait', 'MPI_Send'), 'late_receiver': ('late_receiver', 'MPI_Ssend', 'MPI_Recv')}
+    for function, (kind, waiting, other) in own.items():
+        through = [row for row in paths if (row['kind'], row['function'], row['other_function']) == (kind, waiting, other)]
+        t.equal(len(through), 1, f'{implementation}: {function}: {paths}')
+        for key in 'frames', 'other_frames':
+            t.check(any(frame.startswith(function + ' ') for frame in through[0][key]), f'{implementation}: {function}: {through[0]}')
+    for column, exact in ('count', True), ('time_s', False):
+        sums = [sum(row[column] for row in of) for of in (paths, rows.values())]
+        t.check(sums[0] == sums[1] if exact else abs(sums[0] - sums[1]) < 1e-4, f'{implementation}: {column} by call path and by rank: {sums}')
+
+
+def check_filtered(t, implementation, experiment):
+    """A wait is of the call that waited: by its rank, and by the message's tag, which only parts of MPI_Wait have."""
+    def waits(expression):
+        answer = t.print(experiment, '-filters', expression, '-mpiwaits')[-1]
+        return {(row['kind'], row['waiter'], row['function']) for row in answer['rows']}, answer
+
+    found, answer = waits('MPITAG == 2')
+    t.equal(found, {('late_sender', 2, 'MPI_Wait')}, f'{implementation}: of tag 2')
+    t.equal((answer['messages'], answer['collectives']), (5, 0), f'{implementation}: of tag 2')
+    found, answer = waits('MPIRANK == 0')
+    t.check(found and {rank for _, rank, _ in found} == {0}, f'{implementation}: {found}')
+    t.equal(answer['messages'], 15, f'{implementation}: rank 0 has an end of each')
+    t.equal(waits('MPIRANK == 0 && MPITAG == 2')[0], set(), f'{implementation}: who was waited for does not wait')
 
 
 @test

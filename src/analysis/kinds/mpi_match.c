@@ -8,11 +8,12 @@
 #include "analysis/kinds/mpi_match.h"
 
 #include "analysis/kinds/mpi_events.h"
+#include "analysis/kinds/mpi_wait_sums.h"
 #include "analysis/kinds/mpi_world.h"
+#include "analysis/session/scan.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* One side of a message: from `begin`, when it was there, to when it was over. */
 struct end {
@@ -22,7 +23,7 @@ struct end {
 	uint64_t order; /* among the ends of its process */
 	uint64_t begin_ns, end_ns;
 	uint64_t wait_ns; /* when somebody began to wait for it; of a blocking call its begin */
-	uint32_t function;
+	struct mpi_place place;
 	bool sends, blocks, is_known;
 };
 
@@ -32,7 +33,7 @@ struct part {
 	int32_t rank;
 	uint64_t order;
 	uint64_t begin_ns, end_ns;
-	uint32_t function;
+	struct mpi_place place;
 };
 
 struct matching {
@@ -41,12 +42,14 @@ struct matching {
 	VEC(struct part) parts;
 	/* of the process in hand */
 	const struct mpi_process *process;
+	uint32_t process_index;
 	struct hash_map receives; /* number of a request → index of the end that it is */
 	bool completions;	  /* the second pass */
 	uint64_t order;
 	uint64_t call_begin_ns; /* of the call whose parts may follow */
-	uint32_t call_function;
-	struct hash_map waits; /* hash of kind, ranks and functions → index of a row */
+	struct mpi_place call;	/* that call */
+	struct mpi_place place; /* of the row in hand: that call's */
+	struct mpi_wait_sums sums;
 };
 
 static uint64_t begin_of(uint64_t time_ns, uint64_t duration_ns)
@@ -87,7 +90,7 @@ static struct end *add_end(struct matching *matching, const struct event_run *ru
 		.begin_ns = begin_ns,
 		.wait_ns = begin_ns,
 		.end_ns = time_ns,
-		.function = matching->call_function,
+		.place = matching->place,
 		.sends = sends,
 		.blocks = type != MPI_SEND_BEGIN && type != MPI_RECEIVE_BEGIN,
 		.is_known = peer >= MPI_PEER_RANK,
@@ -112,7 +115,7 @@ static void complete(struct matching *matching, const struct event_run *run, siz
 	end->is_known = true;
 	end->end_ns = event_times(run)[row];
 	end->wait_ns = matching->call_begin_ns;
-	end->function = matching->call_function;
+	end->place = matching->place;
 	end->blocks = true;
 }
 
@@ -124,20 +127,37 @@ static void add_part(struct matching *matching, const struct event_run *run, siz
 		.order = matching->order++,
 		.begin_ns = matching->call_begin_ns,
 		.end_ns = event_times(run)[row],
-		.function = matching->call_function,
+		.place = matching->place,
 	};
 }
 
-static void take_row(struct matching *matching, const struct event_run *run, size_t row)
+/* A row is a call, or a part of the call before it, which counts as chosen with its call too. */
+static void enter_row(struct matching *matching, const struct scan_piece *piece, size_t row)
 {
-	uint64_t type = event_column(run, ROW_TYPE)[row];
+	const struct event_run *run = piece->run;
 	uint64_t function = event_field(run, MPI_FUNCTION)[row];
+	bool is_chosen = measure_is_chosen(&piece->measuring, row);
 
 	if (function) {
 		matching->call_begin_ns =
 			begin_of(event_times(run)[row], event_field(run, MPI_DURATION)[row]);
-		matching->call_function = mpi_function_of(matching->process, function);
+		matching->call = (struct mpi_place){
+			.process = matching->process_index,
+			.node = event_stacks(run)[row],
+			.function = mpi_function_of(matching->process, function),
+			.is_chosen = is_chosen,
+		};
 	}
+	matching->place = matching->call;
+	matching->place.is_chosen |= is_chosen;
+}
+
+static void take_row(struct matching *matching, const struct scan_piece *piece, size_t row)
+{
+	const struct event_run *run = piece->run;
+	uint64_t type = event_column(run, ROW_TYPE)[row];
+
+	enter_row(matching, piece, row);
 	if (event_field(run, MPI_ERROR)[row])
 		return;
 	if (matching->completions) {
@@ -155,61 +175,32 @@ static void take_row(struct matching *matching, const struct event_run *run, siz
 	}
 }
 
-static void take_piece(const struct event_run *piece, void *state)
+static void take_piece(const struct scan_piece *piece, void *state)
 {
-	for (size_t row = 0; row < piece->count; row++)
+	if (piece->run->kind != (enum event_kind)(EVENTS_TRACE + TRACE_MPI))
+		return;
+	for (size_t row = 0; row < piece->run->count; row++)
 		take_row(state, piece, row);
 }
 
-/* ---- sums ---- */
-
-static bool same_wait(const struct mpi_wait *x, const struct mpi_wait *y)
+static void take_process(struct matching *matching, const struct tally *tally, uint32_t index)
 {
-	return x->kind == y->kind && x->world == y->world && x->waiter == y->waiter &&
-	       x->other == y->other && x->function == y->function &&
-	       x->other_function == y->other_function;
-}
+	const struct session_process *process = &tally->session->scanned.items[index];
 
-/* Names are those of one table: as many pointers as names. */
-static uint64_t hash_of(const struct mpi_wait *wait)
-{
-	const uint64_t words[] = {wait->kind, wait->world,
-				  (uint64_t)wait->waiter << 32 | (uint32_t)wait->other,
-				  (uintptr_t)wait->function, (uintptr_t)wait->other_function};
-
-	return hash_text(words, sizeof(words));
-}
-
-static struct mpi_wait *row_of(struct matching *matching, struct mpi_matches *matches,
-			       const struct mpi_wait *wait)
-{
-	uint64_t hash = hash_of(wait);
-
-	for (;; hash++) { /* another wait may have that hash */
-		uint32_t fresh = (uint32_t)matches->waits.count;
-		uint32_t number = hash_map_put(&matching->waits, hash, fresh);
-
-		if (number == fresh)
-			*vec_push(&matches->waits) = *wait;
-		if (same_wait(&matches->waits.items[number], wait))
-			return &matches->waits.items[number];
+	matching->process = &matching->worlds->of[index];
+	matching->process_index = index;
+	if (matching->process->rank == MPI_RANK_UNKNOWN ||
+	    !process->process->traces[TRACE_MPI].rows.count)
+		return;
+	for (int pass = 0; pass < 2; pass++) {
+		matching->completions = pass;
+		matching->call = (struct mpi_place){.process = index};
+		scan_in_order(tally, process, take_piece, matching);
 	}
+	hash_map_clear(&matching->receives);
 }
 
-static void add_wait(struct matching *matching, struct mpi_matches *matches,
-		     const struct mpi_wait *wait, uint64_t ns)
-{
-	struct mpi_wait *row = row_of(matching, matches, wait);
-
-	row->count++;
-	row->total_ns += ns;
-	row->longest_ns = ns > row->longest_ns ? ns : row->longest_ns;
-}
-
-static const char *name_of(const struct matching *matching, uint32_t function)
-{
-	return function ? string_table_text(&matching->worlds->functions, function - 1) : "";
-}
+/* ---- one pair ---- */
 
 static uint32_t world_of(const struct matching *matching, uint32_t comm)
 {
@@ -221,8 +212,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static void judge_message(struct matching *matching, struct mpi_matches *matches,
-			  const struct end *send, const struct end *receive)
+static void judge_message(struct matching *matching, const struct end *send,
+			  const struct end *receive)
 {
 	struct mpi_wait wait = {.world = world_of(matching, send->comm)};
 
@@ -230,18 +221,15 @@ static void judge_message(struct matching *matching, struct mpi_matches *matches
 		wait.kind = MPI_LATE_SENDER;
 		wait.waiter = receive->to;
 		wait.other = send->from;
-		wait.function = name_of(matching, receive->function);
-		wait.other_function = name_of(matching, send->function);
-		add_wait(matching, matches, &wait,
-			 least(send->begin_ns, receive->end_ns) - receive->wait_ns);
+		mpi_wait_sums_add(&matching->sums, wait, &receive->place, &send->place,
+				  least(send->begin_ns, receive->end_ns) - receive->wait_ns);
 	} else if (send->blocks && receive->begin_ns > send->begin_ns &&
 		   send->end_ns > receive->begin_ns) {
 		wait.kind = MPI_LATE_RECEIVER;
 		wait.waiter = send->from;
 		wait.other = receive->to;
-		wait.function = name_of(matching, send->function);
-		wait.other_function = name_of(matching, receive->function);
-		add_wait(matching, matches, &wait, receive->begin_ns - send->begin_ns);
+		mpi_wait_sums_add(&matching->sums, wait, &send->place, &receive->place,
+				  receive->begin_ns - send->begin_ns);
 	}
 }
 
@@ -275,24 +263,38 @@ static int by_way(const void *a, const void *b)
 	return 0;
 }
 
-/* The sends of one way, then its receives. */
-static void match_way(struct matching *matching, struct mpi_matches *matches,
-		      const struct end *ends, size_t count)
+static uint64_t chosen_ends(const struct end *ends, size_t count)
 {
+	uint64_t chosen = 0;
+
+	for (size_t i = 0; i < count; i++)
+		chosen += ends[i].place.is_chosen;
+	return chosen;
+}
+
+/* The sends of one way, then its receives. */
+static void match_way(struct matching *matching, const struct end *ends, size_t count)
+{
+	struct mpi_matches *matches = matching->sums.matches;
+	const struct end *receives;
 	size_t sends = 0;
 
 	while (sends < count && ends[sends].sends)
 		sends++;
-	size_t receives = count - sends, both = sends < receives ? sends : receives;
+	receives = ends + sends;
+	count -= sends;
 
-	for (size_t i = 0; i < both; i++)
-		judge_message(matching, matches, &ends[i], &ends[sends + i]);
-	matches->messages += both;
-	matches->sends_alone += sends - both;
-	matches->receives_alone += receives - both;
+	size_t both = sends < count ? sends : count;
+
+	for (size_t i = 0; i < both; i++) {
+		judge_message(matching, &ends[i], &receives[i]);
+		matches->messages += ends[i].place.is_chosen || receives[i].place.is_chosen;
+	}
+	matches->sends_alone += chosen_ends(ends + both, sends - both);
+	matches->receives_alone += chosen_ends(receives + both, count - both);
 }
 
-static void match_messages(struct matching *matching, struct mpi_matches *matches)
+static void match_messages(struct matching *matching)
 {
 	struct end *ends = matching->ends.items;
 	size_t count = 0;
@@ -305,7 +307,7 @@ static void match_messages(struct matching *matching, struct mpi_matches *matche
 	for (size_t first = 0, next; first < count; first = next) {
 		for (next = first; next < count && !same_way(&ends[first], &ends[next]);)
 			next++;
-		match_way(matching, matches, ends + first, next - first);
+		match_way(matching, ends + first, next - first);
 	}
 }
 
@@ -323,10 +325,11 @@ static int by_comm(const void *a, const void *b)
 }
 
 /* The n-th calls of all members of a communicator, each member's at one place in `parts`. */
-static void judge_call(struct matching *matching, struct mpi_matches *matches,
-		       const struct part *parts, size_t members, size_t calls, size_t number)
+static void judge_call(struct matching *matching, const struct part *parts, size_t members,
+		       size_t calls, size_t number)
 {
 	const struct part *last = &parts[number];
+	bool is_chosen = false;
 
 	for (size_t i = 1; i < members; i++)
 		if (parts[i * calls + number].begin_ns > last->begin_ns)
@@ -335,23 +338,21 @@ static void judge_call(struct matching *matching, struct mpi_matches *matches,
 		const struct part *part = &parts[i * calls + number];
 		uint64_t until_ns = least(last->begin_ns, part->end_ns);
 
+		is_chosen |= part->place.is_chosen;
 		if (part == last || until_ns <= part->begin_ns)
 			continue;
-		add_wait(matching, matches,
-			 &(struct mpi_wait){.kind = MPI_WAIT_AT_COLLECTIVE,
-					    .world = world_of(matching, part->comm),
-					    .waiter = part->rank,
-					    .other = last->rank,
-					    .function = name_of(matching, part->function),
-					    .other_function = name_of(matching, last->function)},
-			 until_ns - part->begin_ns);
+		mpi_wait_sums_add(&matching->sums,
+				  (struct mpi_wait){.kind = MPI_WAIT_AT_COLLECTIVE,
+						    .world = world_of(matching, part->comm),
+						    .waiter = part->rank,
+						    .other = last->rank},
+				  &part->place, &last->place, until_ns - part->begin_ns);
 	}
-	matches->collectives++;
+	matching->sums.matches->collectives += is_chosen;
 }
 
 /* Only where all members' calls are there, and so the n-th of each is the same one. */
-static void match_comm(struct matching *matching, struct mpi_matches *matches,
-		       const struct part *parts, size_t count)
+static void match_comm(struct matching *matching, const struct part *parts, size_t count)
 {
 	const struct mpi_comm *comm = &matching->worlds->comms.items[parts->comm - 1];
 	size_t members = comm->members.count + comm->peers.count;
@@ -362,13 +363,13 @@ static void match_comm(struct matching *matching, struct mpi_matches *matches,
 	for (size_t i = 0; i < count; i++)
 		if (parts[i].rank != parts[i / calls * calls].rank ||
 		    (i && i % calls == 0 && parts[i].rank == parts[i - 1].rank) ||
-		    parts[i].function != parts[i % calls].function)
+		    parts[i].place.function != parts[i % calls].place.function)
 			return;
 	for (size_t number = 0; number < calls; number++)
-		judge_call(matching, matches, parts, members, calls, number);
+		judge_call(matching, parts, members, calls, number);
 }
 
-static void match_collectives(struct matching *matching, struct mpi_matches *matches)
+static void match_collectives(struct matching *matching)
 {
 	const struct part *parts = matching->parts.items;
 	size_t count = matching->parts.count;
@@ -379,53 +380,39 @@ static void match_collectives(struct matching *matching, struct mpi_matches *mat
 		for (next = first; next < count && parts[next].comm == parts[first].comm;)
 			next++;
 		if (parts[first].comm)
-			match_comm(matching, matches, parts + first, next - first);
+			match_comm(matching, parts + first, next - first);
 	}
 }
 
-static int by_time(const void *a, const void *b)
+void mpi_match(struct session *session, const struct query *query, enum mpi_waits_by by,
+	       struct mpi_matches *matches)
 {
-	const struct mpi_wait *x = a, *y = b;
-
-	COMPARE(y->total_ns, x->total_ns);
-	COMPARE(x->kind, y->kind);
-	COMPARE(x->world, y->world);
-	COMPARE(x->waiter, y->waiter);
-	COMPARE(x->other, y->other);
-	return strcmp(x->function, y->function);
-}
-
-void mpi_match(struct session *session, struct mpi_matches *matches)
-{
-	session_enter(session);
-	struct matching matching = {.worlds = mpi_worlds_of(session)};
+	struct tally *tally = tally_of(session, query);
+	struct matching matching = {
+		.worlds = mpi_worlds_of(session),
+		.sums = {.session = session,
+			 .by = by,
+			 .matches = matches,
+			 .paths = {.session = session,
+				   .style = query->name_style,
+				   .mode = query->mode}},
+	};
 
 	*matches = (struct mpi_matches){0};
-	for (size_t i = 0; i < session->scanned.count; i++) {
-		matching.process = &matching.worlds->of[i];
-		if (matching.process->rank == MPI_RANK_UNKNOWN)
-			continue;
-		for (int pass = 0; pass < 2; pass++) {
-			matching.completions = pass;
-			events_for_each_piece(session->scanned.items[i].process,
-					      (enum event_kind)(EVENTS_TRACE + TRACE_MPI),
-					      take_piece, &matching);
-		}
-		hash_map_clear(&matching.receives);
-	}
-	match_messages(&matching, matches);
-	match_collectives(&matching, matches);
-	if (matches->waits.count)
-		qsort(matches->waits.items, matches->waits.count, sizeof(*matches->waits.items),
-		      by_time);
+	for (uint32_t i = 0; i < session->scanned.count; i++)
+		take_process(&matching, tally, i);
+	match_messages(&matching);
+	match_collectives(&matching);
+	mpi_wait_sums_end(&matching.sums);
 	vec_fini(&matching.ends);
 	vec_fini(&matching.parts);
 	hash_map_fini(&matching.receives);
-	hash_map_fini(&matching.waits);
-	session_leave(session);
+	tally_release(tally);
 }
 
 void mpi_matches_fini(struct mpi_matches *matches)
 {
 	vec_fini(&matches->waits);
+	vec_fini(&matches->paths);
+	arena_fini(&matches->arena);
 }

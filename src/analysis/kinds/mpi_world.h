@@ -11,7 +11,6 @@
 
 enum { MPI_RANK_UNKNOWN = -1 };
 
-/* A communicator, or the group of a window or file. */
 /* Ranks a, a + step, ...: kept as they are written, for a short text may list millions. */
 struct mpi_range {
 	int32_t first, step;
@@ -23,6 +22,7 @@ struct mpi_ranks {
 	uint64_t count; /* of ranks */
 };
 
+/* A communicator, or the group of a window or file. */
 struct mpi_comm {
 	uint32_t world; /* whose ranks it has */
 	uint32_t both; /* index of the one that has this number for both its groups, or of itself */

@@ -153,10 +153,15 @@ static void add_ranks(struct result *result, const struct mpi_report *report, co
 	add_imbalance(result, report);
 }
 
+static uint64_t size_from(unsigned class)
+{
+	return class ? UINT64_C(1) << (class - 1) : 0;
+}
+
 static char *size_text(unsigned class)
 {
 	static const char units[] = "BKMGT";
-	uint64_t bytes = class ? UINT64_C(1) << (class - 1) : 0;
+	uint64_t bytes = size_from(class);
 	unsigned unit = 0;
 
 	for (; bytes >= 1024; bytes /= 1024)
@@ -165,7 +170,7 @@ static char *size_text(unsigned class)
 		    : xasprintf("%" PRIu64 "B", bytes);
 }
 
-static void add_sizes(struct result *result, const struct mpi_report *report)
+static void add_sizes(struct result *result, const struct mpi_report *report, const char *name)
 {
 	const struct list_column columns[] = {{.title = "Size from"},
 					      {.title = "Messages", .right = true}};
@@ -178,8 +183,14 @@ static void add_sizes(struct result *result, const struct mpi_report *report)
 		char *text = size_text(i);
 
 		if (report->sizes[i]) {
+			struct part *row = result_line(result, "", "");
+
 			part_cell(result, list, value_text(result, text));
 			part_cell(result, list, value_count(report->sizes[i]));
+			part_set(result, row, "size_from", value_count(size_from(i)));
+			part_set(result, row, "messages", value_count(report->sizes[i]));
+			if (name)
+				part_set(result, row, "experiment", value_text(result, name));
 		}
 		free(text);
 	}
@@ -194,7 +205,7 @@ static void ask_statistics(struct print *print, const char *name, void *data)
 	command_group_heading(print, result, name);
 	add_functions(result, &report, name);
 	add_ranks(result, &report, name);
-	add_sizes(result, &report);
+	add_sizes(result, &report, name);
 	result_gap(result);
 	mpi_report_fini(&report);
 }
@@ -266,7 +277,21 @@ static const struct {
 	[MPI_WAIT_AT_COLLECTIVE] = {"collective", "at a collective"},
 };
 
-static void add_wait(struct result *result, struct part *list, const struct mpi_wait *wait)
+static void set_wait(struct result *result, struct part *row, const struct mpi_wait *wait,
+		     const char *name)
+{
+	part_set(result, row, "kind", value_text(result, wait_kinds[wait->kind].key));
+	part_set(result, row, "function", value_text(result, wait->function));
+	part_set(result, row, "other_function", value_text(result, wait->other_function));
+	part_set(result, row, "count", value_count(wait->count));
+	part_set(result, row, "time_s", value_real(seconds(wait->total_ns), 6));
+	part_set(result, row, "longest_s", value_real(seconds(wait->longest_ns), 6));
+	if (name)
+		part_set(result, row, "experiment", value_text(result, name));
+}
+
+static void add_wait(struct result *result, struct part *list, const struct mpi_wait *wait,
+		     const char *name)
 {
 	struct part *row = result_line(result, "", "");
 
@@ -278,15 +303,10 @@ static void add_wait(struct result *result, struct part *list, const struct mpi_
 	part_cell(result, list, value_count(wait->count));
 	part_cell(result, list, value_real(seconds(wait->total_ns), 6));
 	part_cell(result, list, value_real(seconds(wait->longest_ns), 6));
-	part_set(result, row, "kind", value_text(result, wait_kinds[wait->kind].key));
 	part_set(result, row, "world", value_count(wait->world));
 	part_set(result, row, "waiter", value_integer(wait->waiter));
-	part_set(result, row, "function", value_text(result, wait->function));
 	part_set(result, row, "other", value_integer(wait->other));
-	part_set(result, row, "other_function", value_text(result, wait->other_function));
-	part_set(result, row, "count", value_count(wait->count));
-	part_set(result, row, "time_s", value_real(seconds(wait->total_ns), 6));
-	part_set(result, row, "longest_s", value_real(seconds(wait->longest_ns), 6));
+	set_wait(result, row, wait, name);
 }
 
 static void add_matches(struct result *result, const struct mpi_matches *matches)
@@ -306,7 +326,14 @@ static void add_matches(struct result *result, const struct mpi_matches *matches
 		 value_count(matches->collectives));
 }
 
-static bool command_mpiwaits(struct print *print, char **arguments, size_t count)
+static size_t shown(const struct print *print, size_t count)
+{
+	size_t limit = (size_t)print->query.limit;
+
+	return limit && limit < count ? limit : count;
+}
+
+static void ask_waits(struct print *print, const char *name, void *data)
 {
 	const struct list_column columns[] = {{.title = "Wait"},
 					      {.title = "Rank", .right = true},
@@ -317,19 +344,76 @@ static bool command_mpiwaits(struct print *print, char **arguments, size_t count
 					      {.title = "Time, s", .right = true},
 					      {.title = "Longest, s", .right = true}};
 	struct mpi_matches matches;
+	struct result *result = data;
+
+	mpi_match(print->session, &print->query, MPI_BY_RANKS, &matches);
+	command_group_heading(print, result, name);
+
+	struct part *list = begin_list(result, "Who waited for whom", columns, COUNT(columns));
+
+	for (size_t i = 0; i < shown(print, matches.waits.count); i++)
+		add_wait(result, list, &matches.waits.items[i], name);
+	add_matches(result, &matches);
+	if (name)
+		result_gap(result);
+	mpi_matches_fini(&matches);
+}
+
+static bool command_mpiwaits(struct print *print, char **arguments, size_t count)
+{
 	struct result result;
 
-	mpi_match(print->session, &matches);
 	result_init(&result, "mpiwaits", print->session);
+	command_each_group(print, ask_waits, &result);
+	return print_answer(print, &result);
+}
 
-	struct part *list = begin_list(&result, "Who waited for whom", columns, COUNT(columns));
+/* ---- mpiwaitstacks ---- */
 
-	for (size_t i = 0;
-	     i < matches.waits.count && (!print->query.limit || i < (size_t)print->query.limit);
-	     i++)
-		add_wait(&result, list, &matches.waits.items[i]);
-	add_matches(&result, &matches);
+static void add_path(struct result *result, struct part *row, const char *key, const char *title,
+		     const struct mpi_path *path)
+{
+	result_heading(result, "%s", title);
+	part_set(result, row, key, value_texts(result, path->frames, path->depth));
+	result_frames(result, path->frames, path->depth);
+}
+
+static void add_wait_by_paths(struct result *result, const struct mpi_matches *matches,
+			      size_t index, const char *name)
+{
+	const struct mpi_wait *wait = &matches->waits.items[index];
+	struct part *row = result_line(result, "", "");
+
+	result_gap(result);
+	result_heading(result, "#%zu: %s, %.6f s in %" PRIu64 " wait%s, the longest %.6f s",
+		       index + 1, wait_kinds[wait->kind].title, seconds(wait->total_ns),
+		       wait->count, wait->count == 1 ? "" : "s", seconds(wait->longest_ns));
+	set_wait(result, row, wait, name);
+	add_path(result, row, "frames", "Waited:", &matches->paths.items[wait->path]);
+	add_path(result, row, "other_frames", "For:", &matches->paths.items[wait->other_path]);
+}
+
+static void ask_wait_stacks(struct print *print, const char *name, void *data)
+{
+	struct mpi_matches matches;
+	struct result *result = data;
+
+	mpi_match(print->session, &print->query, MPI_BY_PATHS, &matches);
+	command_group_heading(print, result, name);
+	for (size_t i = 0; i < shown(print, matches.waits.count); i++)
+		add_wait_by_paths(result, &matches, i, name);
+	add_matches(result, &matches);
+	if (name)
+		result_gap(result);
 	mpi_matches_fini(&matches);
+}
+
+static bool command_mpiwaitstacks(struct print *print, char **arguments, size_t count)
+{
+	struct result result;
+
+	result_init(&result, "mpiwaitstacks", print->session);
+	command_each_group(print, ask_wait_stacks, &result);
 	return print_answer(print, &result);
 }
 
@@ -379,6 +463,11 @@ const struct command command_rows_mpi[] = {
 		 "functions",
 	 .run = command_mpiwaits,
 	 .comes_next = true},
+	{.name = "mpiwaitstacks",
+	 .group = GROUP_TRACES,
+	 .data = DATA_MPI,
+	 .help = "the same waits by their two call paths: of who waited, and of who was waited for",
+	 .run = command_mpiwaitstacks},
 	{.name = "mpicomms",
 	 .group = GROUP_TRACES,
 	 .data = DATA_MPI,

@@ -11,11 +11,12 @@ import { request } from '../request';
 import { dark, param, selection, state } from '../store';
 import type { Metric, Result, Row } from '../types';
 import { num, str } from '../types';
-import { HeatTable, Shares, type Share } from '../ui/charts';
+import { type Bin, HeatTable, Histogram, Shares, type Share } from '../ui/charts';
 import { metricColumn, metricColumns, Table, type Column } from '../ui/table';
 import { Frame, Tabs, Toggle, usePublish } from '../ui/view';
 import { List } from './list';
 import { IndexObject } from './objects';
+import { StackTable } from './stacks';
 
 const seconds = (name: string, title: string): Metric => ({ name, title, unit: 's' });
 const count = (name: string, title: string): Metric => ({ name, title, unit: 'count' });
@@ -49,7 +50,7 @@ export function OpenMP(): JSX.Element {
 }
 
 // ---- MPI -----------------------------------------------------------------------------------------------------
-const mpiTabs: [string, string][] = [['functions', 'Functions'], ['ranks', 'Ranks'], ['mpimatrix', 'Messages'], ['mpiwaits', 'Waits'], ['mpicomms', 'Communicators']];
+const mpiTabs: [string, string][] = [['functions', 'Functions'], ['ranks', 'Ranks'], ['mpimatrix', 'Messages'], ['mpiwaits', 'Waits'], ['mpiwaitstacks', 'Waits by call path'], ['sizes', 'Sizes'], ['mpicomms', 'Communicators']];
 const callColumns = [
 	count('calls', 'Calls'), seconds('time_s', 'Time'), seconds('longest_s', 'Longest'), count('sends', 'Sends'), bytes('bytes_sent', 'Bytes Sent'),
 	count('receives', 'Receives'), bytes('bytes_received', 'Bytes Asked For'), bytes('bytes_arrived', 'Bytes Arrived'), count('errors', 'Errors'),
@@ -72,19 +73,21 @@ function Rows({ label, nameTitle, rows, metrics, name, texts = [] }: { label: st
 
 export function Mpi(): JSX.Element {
 	const tab = param('mpi') || 'functions';
-	const command = tab === 'functions' || tab === 'ranks' ? 'mpistat' : tab;
+	const command = tab === 'functions' || tab === 'ranks' || tab === 'sizes' ? 'mpistat' : tab;
 	const req = request(state.value, { plain: true }, [command]);
 	const query = useQuery(req).value;
 	usePublish(req);
-	const of = (rows: Row[]): Row[] => rows.filter((r) => tab === 'functions' ? r.function !== undefined : tab === 'ranks' ? r.process !== undefined : true);
+	const of = (rows: Row[]): Row[] => rows.filter((r) => tab === 'functions' ? r.function !== undefined : tab === 'ranks' ? r.process !== undefined : tab === 'sizes' ? r.size_from !== undefined : true);
 	return <Frame query={query} command={command} tools={<Tabs key_="mpi" tabs={mpiTabs} now={tab} />} count={([result]) => of(result?.rows ?? []).length}
-		empty={tab === 'mpimatrix' ? 'No message between ranks was sent that the filters let through.' : tab === 'mpiwaits' ? 'No rank waited for another one.' : 'No call of MPI that the filters let through.'}
+		empty={tab === 'mpimatrix' || tab === 'sizes' ? 'No message between ranks was sent that the filters let through.' : tab.startsWith('mpiwait') ? 'No rank waited for another one in a call that the filters let through.' : 'No call of MPI that the filters let through.'}
 		show={([result]) => {
 			const rows = of(result!.rows);
 			if (tab === 'functions') return <Rows key={tab} label="MPI functions" nameTitle="Function" rows={rows} metrics={callColumns} name={(r) => str(r, 'function') + whose(r)} />;
 			if (tab === 'ranks') return <Ranks result={result!} rows={rows} />;
 			if (tab === 'mpimatrix') return <Messages rows={rows} />;
 			if (tab === 'mpiwaits') return <Waits result={result!} rows={rows} />;
+			if (tab === 'mpiwaitstacks') return <WaitsByPath rows={rows} />;
+			if (tab === 'sizes') return <Histogram title="Messages by size" bins={sizeBins(rows)} unit="count" valueTitle="Messages" />;
 			return <Rows key={tab} label="Communicators" nameTitle="Communicator" rows={rows} metrics={[count('number', 'Number'), count('size', 'Ranks')]} name={(r) => str(r, 'name') || `communicator ${num(r, 'number')}`}
 				texts={[textColumn('identity', 'Members', 24, (r) => str(r, 'identity'))]} />;
 		}} />;
@@ -141,3 +144,14 @@ function Waits({ result, rows }: { result: Result; rows: Row[] }): JSX.Element {
 			name={(r) => `rank ${num(r, 'waiter')} in ${str(r, 'function')} for rank ${num(r, 'other')} in ${str(r, 'other_function')}`} texts={[textColumn('kind', 'Why', 16, (r) => waitKinds[str(r, 'kind')] ?? str(r, 'kind'))]} />
 	</>;
 }
+
+// Two call paths a row: the one that waited in the table, the other one in the selection's facts.
+function WaitsByPath({ rows }: { rows: Row[] }): JSX.Element {
+	return <StackTable label="Waits by call path" rows={rows} key_="frames" metrics={[seconds('time_s', 'Time'), count('count', 'Waits'), seconds('longest_s', 'Longest')]}
+		extra={[textColumn('kind', 'Why', 16, (r) => waitKinds[str(r, 'kind')] ?? str(r, 'kind')), textColumn('other', 'Waited for', 40, (r) => callPath(r).join(' ← '))]}
+		facts={(r) => callPath(r).map((frame, i): [string, string] => [i ? 'called by' : 'Waited for', frame])} />;
+}
+
+const callPath = (row: Row): string[] => (row.other_frames as string[] | undefined) ?? [];
+
+const sizeBins = (rows: Row[]): Bin[] => rows.map((r) => ({ label: `from ${formatAlone(num(r, 'size_from'), 'bytes')}${whose(r)}`, value: num(r, 'messages') }));

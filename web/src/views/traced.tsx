@@ -85,15 +85,18 @@ function HeapOfOne({ row }: { row: Row }): JSX.Element {
 // ---- locks: the list above, below it who waited for whom ------------------------------------------------
 export function Locks(): JSX.Element {
 	const chosen = param('lock');
+	const choose = (row: Row, result: Result): void => {
+		const place = String(result.rows.filter((r) => r.name !== '<Total>').indexOf(row) + 1);
+		if (place !== '0' && param('lock') !== place) patch({ lock: place }, { replace: true });
+	};
 	return (
 		<div class="stackview">
 			<List command={['locks']} label="Locks" nameTitle="Lock" wish={{ limit: 1000 }} sortable={false}
 				select={(row, result) => {
 					selection.value = { kind: 'row', name: row.name ?? '', object: row.object ?? null, row, result };
-					const place = String(result.rows.filter((r) => r.name !== '<Total>').indexOf(row) + 1);
-					if (place !== '0' && param('lock') !== place) patch({ lock: place }, { replace: true });
+					choose(row, result);
 				}}
-				menu={(row) => (row.name?.startsWith('<') ? [] : [{ text: 'Who waited for whom', run: () => undefined }])} />
+				menu={(row, result) => (row.name?.startsWith('<') ? [] : [{ text: 'Who waited for whom', run: () => choose(row, result) }])} />
 			{chosen && <OneLock name={chosen} />}
 		</div>
 	);

@@ -62,6 +62,15 @@ for (const [view, label, command] of [
 		await closePage(page);
 	});
 
+test('the menu of a lock shows who waited for whom', async () => {
+	const page = await openPage(server, 'locks');
+	assert.equal(await page.$('.onelock'), null);
+	await page.click('[aria-label="Locks"] [role=row][id]:not(:has-text("<"))', { button: 'right' });
+	await page.click('role=menuitem[name=/Who waited for whom/]');
+	await page.waitForSelector('.onelock');
+	await closePage(page);
+});
+
 test('callers and callees have those of csingle, and a fragment is made longer', async () => {
 	const page = await openPage(server, 'callers?fn=insert');
 	const [result] = print(['all.1.er'], '-csingle', 'insert');
@@ -219,6 +228,13 @@ test('MPI: functions, ranks, messages, waits and communicators are those of prin
 	await go(page, 'mpi?mpi=mpiwaits');
 	const [waits] = print(['mpi.1.er'], '-mpiwaits');
 	await sameByTitle(page, 'Waits', waits.rows, (r) => `rank ${r.waiter} in ${r.function} for rank ${r.other} in ${r.other_function}`, { Time: 'time_s', Waits: 'count', Longest: 'longest_s' });
+	await go(page, 'mpi?mpi=mpiwaitstacks');
+	const [paths] = print(['mpi.1.er'], '-mpiwaitstacks');
+	await sameByTitle(page, 'Waits by call path', paths.rows, (r) => r.frames.map((f) => f.replace(/ (\+|\(inlined\)).*/, '')).join('←'), { Time: 'time_s', Waits: 'count' });
+	await go(page, 'mpi?mpi=sizes');
+	const sizes = stat.rows.filter((r) => r.size_from !== undefined);
+	assert.ok(sizes.length > 0);
+	for (const { messages } of sizes) assert.ok((await page.textContent('.viewbox')).includes(String(messages)), `${messages} messages of one size`);
 	await go(page, 'mpi?mpi=mpicomms');
 	await sameByTitle(page, 'Communicators', print(['mpi.1.er'], '-mpicomms')[0].rows, (r) => r.name, { Ranks: 'size' });
 	assert.equal(await page.evaluate(() => document.querySelectorAll('.empty').length), 0);
