@@ -16,7 +16,7 @@ import { metricColumn, metricColumns, Table, type Column } from '../ui/table';
 import { Frame, Tabs, Toggle, usePublish } from '../ui/view';
 import { List } from './list';
 import { IndexObject } from './objects';
-import { StackTable } from './stacks';
+import { parseFrame, StackTable } from './stacks';
 
 const seconds = (name: string, title: string): Metric => ({ name, title, unit: 's' });
 const count = (name: string, title: string): Metric => ({ name, title, unit: 'count' });
@@ -148,7 +148,7 @@ function Waits({ result, rows }: { result: Result; rows: Row[] }): JSX.Element {
 // Two call paths a row: the one that waited in the table, the other one in the selection's facts.
 function WaitsByPath({ rows }: { rows: Row[] }): JSX.Element {
 	return <StackTable label="Waits by call path" rows={rows} key_="frames" metrics={[seconds('time_s', 'Time'), count('count', 'Waits'), seconds('longest_s', 'Longest')]}
-		extra={[textColumn('kind', 'Why', 16, (r) => waitKinds[str(r, 'kind')] ?? str(r, 'kind')), textColumn('other', 'Waited for', 40, (r) => callPath(r).join(' ← '))]}
+		extra={[textColumn('kind', 'Why', 16, (r) => waitKinds[str(r, 'kind')] ?? str(r, 'kind')), textColumn('other', 'Waited for', 24, (r) => callPath(r).map((f) => parseFrame(f).name).join(' ← '))]}
 		facts={(r) => callPath(r).map((frame, i): [string, string] => [i ? 'called by' : 'Waited for', frame])} />;
 }
 
