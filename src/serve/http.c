@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libmicrohttpd, a thread for each connection: a request is long work, and the thread that asks is
- * the one that is told to stop.  Limits: 32 connections to each address, 10 s without a byte, 30 s
- * for a request to arrive as a whole, 8 kB of target, 16 kB of headers, 1 MB of body.
+ * the one that is told to stop.  Limits: 32 connections to each address, 16 of them without the
+ * secret and a request, 10 s without a byte, 30 s for a request to arrive as a whole, 8 kB of
+ * target, 16 kB of headers, 1 MB of body.
  */
 #include "serve/http.h"
 
@@ -12,6 +13,8 @@
 #include <sys/socket.h>
 
 enum {
+	/* Connections that have not shown the secret; any user of the machine can make them. */
+	STRANGERS_MOST = SERVER_CONNECTIONS / 2,
 	POOL = 40 << 10, /* bytes: the headers and what the library needs beside them */
 	SILENCE_MOST = 10,
 	REQUEST_MOST = 30,
@@ -22,6 +25,8 @@ struct client {
 	int fd;
 	double since; /* 0: a request is being answered */
 	bool used;
+	bool is_known;	/* a request has had the secret */
+	bool is_ending; /* it has been shut down */
 };
 
 struct http {
@@ -48,6 +53,30 @@ static int fd_of(struct MHD_Connection *connection)
 	return info ? info->connect_fd : -1;
 }
 
+/*
+ * With the lock.  Of too many strangers the one that has been silent for longest goes, so that
+ * another user cannot hold all connections.
+ */
+static void limit_strangers(struct http *http)
+{
+	struct client *oldest = NULL;
+	size_t strangers = 0;
+
+	for (size_t i = 0; i < SERVER_CONNECTIONS * 2; i++) {
+		struct client *client = &http->clients[i];
+
+		if (!client->used || client->is_known || client->is_ending || client->since <= 0)
+			continue;
+		strangers++;
+		if (!oldest || client->since < oldest->since)
+			oldest = client;
+	}
+	if (strangers <= STRANGERS_MOST)
+		return;
+	oldest->is_ending = true;
+	shutdown(oldest->fd, SHUT_RDWR);
+}
+
 static void note_connection(void *data, struct MHD_Connection *connection, void **socket_data,
 			    enum MHD_ConnectionNotificationCode code)
 {
@@ -58,25 +87,45 @@ static void note_connection(void *data, struct MHD_Connection *connection, void 
 		*socket_data = NULL;
 		for (size_t i = 0; i < SERVER_CONNECTIONS * 2 && !*socket_data; i++)
 			if (!http->clients[i].used) {
-				http->clients[i] =
-					(struct client){fd_of(connection), server_now(), true};
+				http->clients[i] = (struct client){.fd = fd_of(connection),
+								   .since = server_now(),
+								   .used = true};
 				*socket_data = &http->clients[i];
 			}
+		limit_strangers(http);
 	} else if (*socket_data) {
 		((struct client *)*socket_data)->used = false;
 	}
 	pthread_mutex_unlock(&http->lock);
 }
 
-static void note_request(struct http *http, struct MHD_Connection *connection, bool at_work)
+static struct client *client_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct client *client = info ? info->socket_context : NULL;
+
+	return info ? info->socket_context : NULL;
+}
+
+static void note_request(struct http *http, struct MHD_Connection *connection, bool at_work)
+{
+	struct client *client = client_of(connection);
 
 	pthread_mutex_lock(&http->lock);
 	if (client)
 		client->since = at_work ? 0 : server_now();
+	pthread_mutex_unlock(&http->lock);
+}
+
+static void note_secret(struct http *http, struct MHD_Connection *connection,
+			const struct request *request)
+{
+	struct client *client = client_of(connection);
+	bool is_known = guard_knows(http->server, request);
+
+	pthread_mutex_lock(&http->lock);
+	if (client)
+		client->is_known |= is_known;
 	pthread_mutex_unlock(&http->lock);
 }
 
@@ -205,6 +254,7 @@ static enum MHD_Result answer_request_of(struct http *http, struct MHD_Connectio
 		request.query = question + 1;
 	}
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
+	note_secret(http, connection, &request);
 	exchange->at_work = true;
 	server->at_work++;
 	if (headers.bytes > REQUEST_HEADERS_MOST)

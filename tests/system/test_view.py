@@ -183,6 +183,33 @@ def connections(t):
 
 
 @test
+def connections_of_strangers(t):
+    """Who opens as many connections as there may be does not keep out who has the secret, even while all of them are there."""
+    with kinds(t) as server:
+        lines = [socket.create_connection(('127.0.0.1', server.port)) for _ in range(40)]
+
+        def is_answered():
+            try:
+                return server.ask('GET', '/api/v1/bootstrap').status == 200
+            except OSError:
+                return False
+        wait_until(is_answered, 'with the secret')
+        t.check(8 <= sum(is_open(line) for line in lines) <= 16, 'the last ones of the others are there still')
+        for line in lines:
+            line.close()
+
+
+def is_open(line):
+    line.setblocking(False)
+    try:
+        return line.recv(1) != b''
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+@test
 def slow_requests(t):
     """A byte a second keeps no connection for ever."""
     with kinds(t) as server, socket.create_connection(('127.0.0.1', server.port)) as line:
