@@ -83,6 +83,8 @@ bool folder_is_named_by(int folder, const char *path);
  * through no link that folder_is_named_by would refuse.
  */
 int folder_make_named(const char *path, mode_t mode);
+/* An absolute path of the directory without links, the caller's to free; NULL: errno. */
+char *folder_path(int folder);
 /*
  * A file that the user has named for output, emptied, or made, through no such link either; NULL:
  * errno.  What it is the user knows: it may be a device or a pipe.

@@ -156,17 +156,32 @@ static int make_file(const char *path)
 	return fd;
 }
 
+enum { FD_PATH_ROOM = sizeof("/proc/self/fd/") + 12 };
+
+static void put_fd_path(char place[FD_PATH_ROOM], int fd)
+{
+	snprintf(place, FD_PATH_ROOM, "/proc/self/fd/%d", fd);
+}
+
+char *folder_path(int folder)
+{
+	char place[FD_PATH_ROOM];
+
+	put_fd_path(place, folder);
+	return realpath(place, NULL);
+}
+
 /* A pipe of another user's is not waited for. */
 static int open_to_write(int handle, int flags)
 {
-	char place[sizeof("/proc/self/fd/") + 12];
+	char place[FD_PATH_ROOM];
 	struct stat info;
 
 	if (fstat(handle, &info))
 		return -1;
 	if (S_ISFIFO(info.st_mode) && !is_trusted(info.st_uid))
 		flags |= O_NONBLOCK;
-	snprintf(place, sizeof(place), "/proc/self/fd/%d", handle);
+	put_fd_path(place, handle);
 	return open(place, O_WRONLY | O_NOCTTY | O_CLOEXEC | flags);
 }
 

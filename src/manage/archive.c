@@ -470,12 +470,12 @@ static bool open_store(struct archiver *archiver)
 		return archiver->store >= 0;
 	}
 	archive_be_in_store(archiver);
-	if (tree_make_directories(directory))
-		archiver->store = folder_open(directory, 0);
+	archiver->store = folder_make_named(directory, 0755);
 	archive_be_in_experiment(archiver);
-	archiver->store_path = archiver->store < 0 ? NULL : realpath(directory, NULL);
+	archiver->store_path = archiver->store < 0 ? NULL : folder_path(archiver->store);
 	if (!archiver->store_path)
-		diag_add(archiver->diags, DIAG_ERROR, "%s: %s", directory, strerror(errno));
+		diag_add(archiver->diags, DIAG_ERROR, "%s: %s%s", directory, strerror(errno),
+			 errno == EPERM ? ": a link of another user's is in the path" : "");
 	return archiver->store_path;
 }
 

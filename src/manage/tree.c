@@ -483,21 +483,6 @@ bool tree_copy(int folder, const char *to, char **left)
 	return ok;
 }
 
-bool tree_make_directories(const char *path)
-{
-	char *copy = xstrdup(path);
-	bool ok = true;
-
-	for (char *slash = copy + 1; ok && (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		ok = !mkdir(copy, 0755) || errno == EEXIST;
-		*slash = '/';
-	}
-	ok = ok && (!mkdir(copy, 0755) || errno == EEXIST);
-	free_quietly(copy);
-	return ok;
-}
-
 /* Closes the directory. */
 static uint64_t bytes_in(int fd, unsigned depth)
 {

@@ -35,8 +35,6 @@ bool tree_remove_folder(const char *path, int folder, char **left);
  * another file system, ESTALE: the name is another's now.
  */
 bool tree_rename_folder(const char *from, int folder, const char *to);
-/* Makes a directory and those above it: of the user's own words, through links too. */
-bool tree_make_directories(const char *path);
 /* How a link in `directory` names `path`, both absolute and without links; the caller's to free. */
 char *tree_relative(const char *directory, const char *path);
 /* The sizes of all files added up. */

@@ -231,6 +231,28 @@ def a_link_in_a_received_experiment(t):
 
 
 @test
+def a_common_archive_by_a_link_of_another_user(t):
+    """`archive -d DIR` makes and copies nothing through one, wherever in the path it is; it does through one's own."""
+    t.need_root()
+    treasure = t.directory / 'treasure'
+    treasure.mkdir()
+    (t.directory / 'foreign').symlink_to(treasure)
+    os.chown(t.directory / 'foreign', 65534, 65534, follow_symlinks=False)
+    (t.directory / 'to_foreign').symlink_to('foreign')
+    (t.directory / 'own').symlink_to(treasure)
+    experiment = t.collect(t.target('flat'), '0.1s', options=['-A', 'off']).experiment
+    for place in 'foreign', 'foreign/store', 'to_foreign/store', './/foreign/../treasure/store':
+        result = t.run(t.helio, 'archive', '-d', place, experiment, cwd=t.directory)
+        t.check(result.status and 'a link of another user' in result.err, f'-d {place}: status {result.status}, {result.err}')
+        t.equal(state(treasure), {}, f'what archive -d {place} has made')
+    result = t.run(t.helio, 'archive', '-d', 'own/new/store', experiment, cwd=t.directory)
+    t.equal(result.status, 0, result.err)
+    copies = [path.name for path in (treasure / 'new/store').iterdir()]
+    t.check(any(name.startswith('flat') for name in copies), f'copies through a link of its own: {copies}')
+    t.check(all(path.resolve().parent == treasure / 'new/store' for path in (experiment / 'archives').iterdir() if path.is_symlink()), 'where the experiment looks for them')
+
+
+@test
 def a_link_of_another_user_to_an_experiment(t):
     """Nothing is written, moved or removed there, wherever in the path the link is; one's own link, or root's, is followed."""
     t.need_root()

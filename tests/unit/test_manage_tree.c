@@ -257,17 +257,6 @@ static void test_rename_and_remove(void **state)
 	assert_true(exists("precious/ring"));
 }
 
-static void test_directories(void **state)
-{
-	(void)state;
-	assert_true(tree_make_directories("deep/y/z"));
-	assert_true(tree_make_directories("deep/y/z"));
-	assert_true(exists("deep/y/z"));
-	run("echo > deep/file");
-	assert_false(tree_make_directories("deep/file/z"));
-	assert_int_equal(errno, ENOTDIR);
-}
-
 static void test_relative_paths(void **state)
 {
 	static const char *const pairs[][3] = {{"/a/b", "/a/b/c", "c"},
@@ -295,8 +284,7 @@ int main(void)
 		cmocka_unit_test(test_write_whole),	  cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_no_way_out),	  cmocka_unit_test(test_copy_tree),
 		cmocka_unit_test(test_differences),	  cmocka_unit_test(test_exchanged),
-		cmocka_unit_test(test_rename_and_remove), cmocka_unit_test(test_directories),
-		cmocka_unit_test(test_relative_paths),
+		cmocka_unit_test(test_rename_and_remove), cmocka_unit_test(test_relative_paths),
 	};
 
 	here = AT_FDCWD;
