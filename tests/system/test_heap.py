@@ -4,7 +4,7 @@ import collections
 import glob
 import xml.etree.ElementTree as xml
 
-from harness import test
+from harness import Skip, test
 from test_print import validator
 
 ROUNDS = 100  # of tests/targets/heap.c
@@ -421,6 +421,42 @@ def blocks_of_the_collector(t):
         found = heap(t, experiment, '-allocs', '-heapstat')
         t.equal([(row['instances'], row['bytes']) for row in found['allocs']['rows']], [(1, 100)], f'{options}')
         t.equal(found['heapstat']['rows'][0]['unmatched_releases'], 0, f'{options}: releases of blocks that are not known')
+
+
+RESERVED = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Keeps blocks in pages far apart of a mapping that is empty else, as runtimes with heaps of their own reserve them. */
+int main(void)
+{
+	size_t size = 100UL << 30, far[] = {0, 12345 * 4096UL, size / 2 + 8, size - 4096};
+	char *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *volatile dropped;
+
+	if (room == MAP_FAILED) {
+		puts("cannot reserve");
+		return 0;
+	}
+	for (int i = 0; i < 4; i++)
+		*(void **)(room + far[i]) = malloc(1000 + i);
+	dropped = malloc(77);
+	dropped = NULL;
+	return dropped != NULL;
+}
+"""
+
+
+@test
+def reserved_memory_is_not_read(t):
+    """100 GB that were never written to do not keep the search from its end; what few pages of them hold is reachable."""
+    (t.directory / 'reserved.c').write_text(RESERVED)
+    t.equal(t.run(t.need('gcc'), '-O0', '-o', t.directory / 'reserved', t.directory / 'reserved.c').status, 0, 'gcc')
+    if 'cannot reserve' in t.run(t.directory / 'reserved').out:
+        raise Skip('the kernel lets no process reserve 100 GB of memory (vm.overcommit_memory)')
+    rows = heap(t, trace(t, [t.directory / 'reserved'], options=('-p', 'off')), '-leaks')['leaks']['rows']
+    t.equal(sorted((row['instances'], row['bytes'], row['fate']) for row in rows), [(1, 77, 'definitely lost'), (4, 4006, 'still reachable')], 'lost and reachable')
 
 
 @test

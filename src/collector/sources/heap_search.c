@@ -11,6 +11,7 @@
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/core/trace.h"
+#include "collector/sources/heap_pages.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/text.h"
 
@@ -41,6 +42,7 @@ struct block {
 struct mapping {
 	uint64_t start, end;
 	bool allocator; /* perhaps with the allocator's own pointers in it */
+	bool anonymous; /* what was not written to holds nothing */
 };
 
 struct search {
@@ -53,6 +55,7 @@ struct search {
 	struct mapping *mappings;
 	size_t mapping_count;
 	uint64_t mapped; /* bytes of all of them */
+	struct heap_pages *pages;
 	uint64_t *chunk; /* holds the words from chunk_start to chunk_end */
 	uint64_t chunk_start, chunk_end;
 	uint64_t ahead;		 /* may be read up to there in advance; 0: only what is looked at */
@@ -206,11 +209,38 @@ static const uint64_t *words_at(struct search *search, uint64_t from, uint64_t t
 	return search->chunk + (from - search->chunk_start) / WORD;
 }
 
+static const struct mapping *mapping_at(const struct search *search, uint64_t address)
+{
+	size_t low = 0, high = search->mapping_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (search->mappings[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < search->mapping_count && search->mappings[low].start <= address
+		       ? &search->mappings[low]
+		       : NULL;
+}
+
+/* The next address that may hold a pointer: what is less than a chunk is not asked for. */
+static uint64_t skip_empty(struct search *search, uint64_t from, uint64_t to)
+{
+	const struct mapping *mapping = to - from < CHUNK ? NULL : mapping_at(search, from);
+
+	if (!mapping || !mapping->anonymous)
+		return from;
+	return heap_pages_skip(search->pages, from, mapping->end < to ? mapping->end : to);
+}
+
 /* Memory that cannot be read holds no pointers. */
 static void look_through(struct search *search, uint64_t from, uint64_t to)
 {
 	from = (from + WORD - 1) & ~(uint64_t)(WORD - 1);
-	while (from < to && to - from >= WORD && in_time(search)) {
+	while ((from = skip_empty(search, from, to)) < to && to - from >= WORD && in_time(search)) {
 		uint64_t size;
 		const uint64_t *words = words_at(search, from, to, &size);
 
@@ -258,7 +288,9 @@ static void add_mapping(const struct map_line *line, void *arg)
 	search->mappings[search->mapping_count++] = (struct mapping){
 		.start = line->start,
 		.end = line->end,
-		.allocator = text_starts(line->path, "[heap]") || is_libc(line->path)};
+		.allocator = text_starts(line->path, "[heap]") || is_libc(line->path),
+		.anonymous = !*line->path || text_starts(line->path, "[heap]") ||
+			     text_starts(line->path, "[anon:")};
 }
 
 static bool read_mappings(struct search *search)
@@ -405,6 +437,7 @@ static void leave_out_ours(struct search *search)
 	leave_out(search, search->stack, (search->count + 1) * 2 * sizeof(uint32_t));
 	leave_out(search, search->chunk, CHUNK);
 	leave_out(search, search->mappings, MAPPINGS_MAX * sizeof(struct mapping));
+	leave_out(search, search->pages, sizeof(*search->pages));
 	thread_for_each_state(leave_out_state, search);
 	thread_for_each(leave_out_stack, search);
 	leave_out_range(search, thread->stack_low, own_stack_begin(search));
@@ -456,8 +489,11 @@ static bool make_blocks(struct search *search)
 	search->stack = map_room((count + 1) * 2 * sizeof(uint32_t));
 	search->chunk = map_room(CHUNK);
 	search->mappings = map_room(MAPPINGS_MAX * sizeof(struct mapping));
-	if (!search->blocks || !search->stack || !search->chunk || !search->mappings)
+	search->pages = map_room(sizeof(*search->pages));
+	if (!search->blocks || !search->stack || !search->chunk || !search->mappings ||
+	    !search->pages)
 		return false;
+	heap_pages_open(search->pages);
 	for (size_t i = 0; i < extents->count; i++)
 		if (extents->items[i].when & 1)
 			search->blocks[search->count++] = (struct block){
@@ -545,6 +581,9 @@ void heap_search(void)
 	drop_room(search.stack, (search.count + 1) * 2 * sizeof(uint32_t));
 	drop_room(search.chunk, CHUNK);
 	drop_room(search.mappings, MAPPINGS_MAX * sizeof(struct mapping));
+	if (search.pages)
+		heap_pages_close(search.pages);
+	drop_room(search.pages, sizeof(*search.pages));
 	heap_extents_fini(&search.extents);
 	trace_leave(search.thread);
 	taken_ns = clock_now_ns() - begin_ns;
