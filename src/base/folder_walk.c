@@ -167,8 +167,14 @@ char *folder_path(int folder)
 {
 	char place[FD_PATH_ROOM];
 
+	char path[PATH_MAX];
+	ssize_t length;
+
 	put_fd_path(place, folder);
-	return realpath(place, NULL);
+	length = readlinkat(AT_FDCWD, place, path, sizeof(path));
+	if (length == sizeof(path))
+		errno = ENAMETOOLONG;
+	return length < 0 || length == sizeof(path) ? NULL : xstrndup(path, (size_t)length);
 }
 
 /* A pipe of another user's is not waited for. */

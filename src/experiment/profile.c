@@ -181,6 +181,23 @@ static void pause_or_resume(struct profile_thread *thread, bool pause, uint64_t 
 	thread->paused = pause;
 }
 
+/* A thread may be named again: the last name counts. */
+static const uint8_t *read_name(struct profile_reader *reader, const uint8_t *in,
+				const uint8_t *end)
+{
+	struct experiment_profile *profile = reader->profile;
+	uint64_t length;
+
+	in = varint_get(in, end, &length);
+	if (!in || length >= FORMAT_NAME_ROOM || length > (size_t)(end - in))
+		return NULL;
+	thread_of(reader)->name = (uint32_t)profile->names.count + 1;
+	for (uint64_t i = 0; i < length; i++)
+		*vec_push(&profile->names) = (char)in[i];
+	*vec_push(&profile->names) = '\0';
+	return in + length;
+}
+
 static const uint8_t *read_control(struct profile_reader *reader, unsigned tag, const uint8_t *in,
 				   const uint8_t *end)
 {
@@ -190,6 +207,8 @@ static const uint8_t *read_control(struct profile_reader *reader, unsigned tag, 
 		return read_thread(reader, in, end);
 	if (tag == FORMAT_TAG_CONTEXT)
 		return context_reader_read(&reader->context, in, end);
+	if (tag == FORMAT_TAG_NAME)
+		return read_name(reader, in, end);
 	if (tag > FORMAT_TAG_CPU || !(in = varint_get(in, end, &value)))
 		return NULL;
 	if (tag == FORMAT_TAG_CPU) {
@@ -330,6 +349,7 @@ void experiment_profile_fini(struct experiment_profile *profile)
 	rows_fini(&profile->rows);
 	vec_fini(&profile->segments);
 	vec_fini(&profile->threads);
+	vec_fini(&profile->names);
 	hash_map_fini(&profile->thread_ids);
 	*profile = (struct experiment_profile){0};
 }

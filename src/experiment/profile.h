@@ -37,6 +37,7 @@ struct profile_thread {
 	bool began, ended, paused;
 	uint64_t event_count;
 	uint64_t state_us[PROFILE_STATES];
+	uint32_t name; /* 1 + its place in the profile's names; 0: none of its own */
 };
 
 struct experiment_profile {
@@ -49,6 +50,7 @@ struct experiment_profile {
 	struct rows rows;
 	VEC(struct profile_segment) segments;
 	VEC(struct profile_thread) threads;
+	VEC(char) names;	    /* of threads, each with the byte 0 */
 	struct hash_map thread_ids; /* number → index into threads */
 	uint64_t event_count;
 	uint64_t dropped;
@@ -64,6 +66,13 @@ struct experiment_profile {
 void experiment_profile_read(struct experiment_profile *profile,
 			     const struct read_context *context);
 void experiment_profile_fini(struct experiment_profile *profile);
+
+/* What the thread is called, "": it has no name of its own. */
+static inline const char *profile_thread_name(const struct experiment_profile *profile,
+					      const struct profile_thread *thread)
+{
+	return thread->name ? &profile->names.items[thread->name - 1] : "";
+}
 
 /* An event of another source than our own files. */
 struct profile_event {

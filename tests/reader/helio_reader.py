@@ -170,6 +170,7 @@ class Thread:
         self.states = [0] * len(STATES)
         self.events = 0
         self.pauses = []      # (time, +1 pause / -1 resume)
+        self.name = b""
 
     def paused(self):
         total = 0
@@ -234,6 +235,9 @@ class Profile:
                 continue
             if thread is None:
                 raise Damaged('an event of no thread')
+            if tag == 0x88:
+                thread.name = bytes(cursor.byte() for _ in range(cursor.varint()))
+                continue
             if tag >= 0x80:
                 time += cursor.varint()
                 self.control(thread, tag, time)
@@ -554,7 +558,7 @@ def read_process(directory):
         'dropped': profile.dropped,
         'ends': 0,
         'bytes': size,
-        'threads': [{'number': t.number, 'tid': t.tid, 'begin': None if t.begin is None else t.begin / 1e6,
+        'threads': [{'number': t.number, 'tid': t.tid, 'name': t.name, 'begin': None if t.begin is None else t.begin / 1e6,
                      'life': None if t.life() is None else t.life() / 1e6, 'ended': t.end is not None,
                      'last': t.last / 1e6, 'paused': sum(kind for _, kind in t.pauses) > 0,
                      'events': t.events, 'sum': sum(t.states) / 1e6,

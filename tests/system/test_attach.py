@@ -63,7 +63,7 @@ class Program:
         total = 0
         for task in pathlib.Path(f'/proc/{self.pid}/task').iterdir():
             try:
-                blocked = int(re.search(r'SigBlk:\s*(\w+)', (task / 'status').read_text()).group(1), 16)
+                blocked = int(re.search(r'SigBlk:\s*(\w+)', (task / 'status').read_text(errors='replace')).group(1), 16)
                 if task.name not in self.threads and not self.single and blocked & REAL_TIME_SIGNALS == REAL_TIME_SIGNALS:
                     total += int((task / 'schedstat').read_text().split()[0]) / 1e9
             except (FileNotFoundError, ProcessLookupError):
@@ -304,7 +304,7 @@ def masks(pid):
     found = {}
     for task in pathlib.Path(f'/proc/{pid}/task').iterdir():
         try:
-            found[task.name] = int(re.search(r'SigBlk:\s*(\w+)', (task / 'status').read_text()).group(1), 16)
+            found[task.name] = int(re.search(r'SigBlk:\s*(\w+)', (task / 'status').read_text(errors='replace')).group(1), 16)
         except (FileNotFoundError, ProcessLookupError):
             pass  # one of the collector's, which has ended meanwhile
     return found

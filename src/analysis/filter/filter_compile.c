@@ -96,10 +96,10 @@ static void add_copy(struct compiler *compiler, size_t below)
 
 static void complain_name(struct compiler *compiler, const struct filter_node *node)
 {
-	static const char *const words[] = {"STACK",	  "STACKL", "STACKI",	"LEAF",
-					    "FNAME",	  "LNAME",  "INAME",	"DNAME",
-					    "FILEIOVFD",  "FSTYPE", "HAS_PROP", "SOME IN",
-					    "ORDERED IN", "TRUE",   "FALSE"};
+	static const char *const words[] = {"STACK",   "STACKL",     "STACKI", "LEAF",
+					    "FNAME",   "LNAME",	     "INAME",  "DNAME",
+					    "TNAME",   "FILEIOVFD",  "FSTYPE", "HAS_PROP",
+					    "SOME IN", "ORDERED IN", "TRUE",   "FALSE"};
 	enum { WORDS = COUNT(words), NAMES_MAX = 256 };
 	const char *names[NAMES_MAX];
 	struct filter_property_info info;
@@ -411,7 +411,11 @@ static void add_set(struct compiler *compiler, const struct filter_node *node,
 	size_t count;
 	char *error;
 
-	if (is_call_of(node, "FILEIOVFD")) {
+	if (is_call_of(node, "TNAME")) {
+		numbers = filter_threads(compiler->session, node->text, &count, &error);
+		what = "thread";
+		lister = "threads";
+	} else if (is_call_of(node, "FILEIOVFD")) {
 		numbers = filter_openings(compiler->session, node->text, &count, &error);
 	} else if (is_call_of(node, "FSTYPE")) {
 		numbers = filter_places(compiler->session, node->text, &count, &error);

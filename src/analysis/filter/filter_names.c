@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pattern means: functions for FNAME, lines, instructions, openings of files, data. */
+/* What a pattern means: functions for FNAME, lines, instructions, threads, openings of files, data.
+ */
 #include "analysis/code/code.h"
 #include "analysis/data/data_map.h"
 #include "analysis/filter/filter_program.h"
@@ -206,6 +207,41 @@ uint64_t *filter_openings(struct session *session, const char *expression, size_
 	for (size_t i = 1; i < openings->rows.count; i++)
 		if (!regexec(&pattern, openings->rows.items[i].file, 0, NULL, 0))
 			set[(*count)++] = i;
+	regfree(&pattern);
+	return set;
+}
+
+static size_t count_threads(const struct session *session)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->scanned.count; i++)
+		count += session->scanned.items[i].process->profile.threads.count;
+	return count;
+}
+
+uint64_t *filter_threads(struct session *session, const char *expression, size_t *count,
+			 char **error)
+{
+	uint64_t *set;
+	regex_t pattern;
+
+	*count = 0;
+	if (!compile_pattern(expression, &pattern, error))
+		return NULL;
+	set = xcalloc(count_threads(session) + 1, sizeof(*set));
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		const struct session_process *process = &session->scanned.items[i];
+		const struct experiment_profile *profile = &process->process->profile;
+
+		for (size_t k = 0; k < profile->threads.count; k++) {
+			const struct profile_thread *thread = &profile->threads.items[k];
+
+			if (!regexec(&pattern, profile_thread_name(profile, thread), 0, NULL, 0))
+				set[(*count)++] =
+					(uint64_t)process->id << 32 | (uint32_t)thread->number;
+		}
+	}
 	regfree(&pattern);
 	return set;
 }

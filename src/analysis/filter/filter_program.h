@@ -120,6 +120,9 @@ uint8_t *filter_functions(struct session *session, const struct whole_tree *tree
  */
 uint64_t *filter_openings(struct session *session, const char *expression, size_t *count,
 			  char **error);
+/* The same of TNAME: values of THREAD. */
+uint64_t *filter_threads(struct session *session, const char *expression, size_t *count,
+			 char **error);
 /* The same of FSTYPE: values of IOFSTYPE. */
 uint64_t *filter_places(struct session *session, const char *expression, size_t *count,
 			char **error);

@@ -105,6 +105,12 @@ static void load_thread(const struct filter_rows *rows, struct filter_slot *slot
 	filter_fill(slot, rows->run->count, rows->run->thread);
 }
 
+static void load_thread_of_all(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	filter_fill(slot, rows->run->count,
+		    (uint64_t)rows->process->id << 32 | (uint32_t)rows->run->thread);
+}
+
 static void load_lwp(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	const struct experiment_profile *profile = &rows->process->process->profile;
@@ -247,6 +253,8 @@ static const struct filter_property common[] = {
 	FILTER_PROPERTY("EVT_TIME", "how long it took, ns; 0 where it took no time", "all",
 			FILTER_ALL, load_duration),
 	FILTER_PROPERTY("THRID", "number of the thread", "all", FILTER_ALL, load_thread),
+	FILTER_PROPERTY("THREAD", "the thread among those of all processes, for TNAME", "all",
+			FILTER_ALL, load_thread_of_all),
 	FILTER_PROPERTY("LWPID", "the kernel's id of the thread", "all", FILTER_ALL, load_lwp),
 	FILTER_PROPERTY("CPUID", "number of the processor", "all", FILTER_ALL, load_cpu),
 	FILTER_PROPERTY("EXPID", "number of the process, as in experiment_list", "all", FILTER_ALL,
@@ -337,6 +345,7 @@ static const struct filter_property_info others[] = {
 	{"FNAME(\"RE\")", "the functions whose whole name fits", "all"},
 	{"LNAME(\"RE\")", "the lines that FILE:LINE or PATH:LINE fits as a whole", "all"},
 	{"INAME(\"RE\")", "the instructions, as `pcs' has them: FUNCTION + 0x1c", "all"},
+	{"TNAME(\"RE\")", "the THREAD of threads whose whole name fits", "all"},
 	{"HAS_PROP(NAME)", "whether the event has the property", "all"},
 	{"DNAME(\"RE\")", "the data objects whose whole name fits, and what they contain",
 	 "counters"},

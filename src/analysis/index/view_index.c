@@ -125,14 +125,17 @@ const char *index_thread_label(const struct session *session, struct arena *aren
 				    (unsigned long long)id,
 				    session->processes.items[id - 1].target);
 
-	const char *tid =
-		thread == HASH_NONE
-			? "" /* of an experiment that is compared with this one */
-			: arena_printf(arena, " (tid %llu)",
-				       (unsigned long long)profile->threads.items[thread].tid);
+	if (thread == HASH_NONE) /* of an experiment that is compared with this one */
+		return arena_printf(arena, "Process %llu, Thread %llu", (unsigned long long)id,
+				    (unsigned long long)number);
 
-	return arena_printf(arena, "Process %llu, Thread %llu%s", (unsigned long long)id,
-			    (unsigned long long)number, tid);
+	const struct profile_thread *of = &profile->threads.items[thread];
+
+	const char *name = profile_thread_name(profile, of);
+
+	return arena_printf(arena, "Process %llu, Thread %llu (%s%stid %llu)",
+			    (unsigned long long)id, (unsigned long long)number, name,
+			    *name ? ", " : "", (unsigned long long)of->tid);
 }
 
 /* Of a construct, by its process and number. */

@@ -3,7 +3,7 @@
 #ifndef HELIO_ANALYSIS_MPI_WAIT_SUMS_H
 #define HELIO_ANALYSIS_MPI_WAIT_SUMS_H
 
-#include "analysis/kinds/mpi_match.h"
+#include "analysis/kinds/mpi_waits.h"
 #include "analysis/tree/stack_set.h"
 #include "base/hash.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One lock: how, by whom, and where it was waited for. */
+#include "analysis/index/index_group.h"
 #include "analysis/kinds/lock_holders.h"
 #include "analysis/kinds/lock_spans.h"
 #include "analysis/kinds/locks.h"
@@ -34,22 +35,11 @@ struct focus {
 	struct hash_map stack_keys;	  /* process << 32 | node */
 };
 
-static const char *thread_name(struct arena *arena, size_t process,
-			       const struct profile_thread *thread)
+/* As in the list of threads. */
+static const char *thread_name(const struct session *session, struct arena *arena, size_t process,
+			       uint64_t number)
 {
-	return arena_printf(arena, "Process %zu, Thread %llu (tid %llu)", process + 1,
-			    (unsigned long long)thread->number, (unsigned long long)thread->tid);
-}
-
-static const char *waiter_name(const struct lock_scan *scan, struct arena *arena, uint64_t number)
-{
-	const struct experiment_profile *profile = &scan->process->profile;
-	uint32_t index = hash_map_get(&profile->thread_ids, number);
-
-	if (index == HASH_NONE)
-		return arena_printf(arena, "Process %u, Thread %llu", scan->process_number + 1,
-				    (unsigned long long)number);
-	return thread_name(arena, scan->process_number, &profile->threads.items[index]);
+	return index_thread_label(session, arena, (uint64_t)(process + 1) << 32 | number);
 }
 
 /* The thread of a process that had the id then, or NULL. */
@@ -86,7 +76,7 @@ static const char *find_holder(const struct lock_scan *scan, struct arena *arena
 			*hold = (struct lock_hold){.experiment = experiment,
 						   .process = process,
 						   .thread = thread->number};
-			return thread_name(arena, number, thread);
+			return thread_name(session, arena, number, thread->number);
 		}
 	}
 	return arena_printf(arena, "tid %llu", (unsigned long long)tid);
@@ -112,7 +102,8 @@ static void add_pair(struct focus *focus, const struct lock_scan *scan, const st
 
 	if (index == focus->pairs.count) {
 		pair = vec_push(&focus->pairs);
-		pair->waiter = waiter_name(scan, focus->arena, run->thread);
+		pair->waiter =
+			thread_name(scan->session, focus->arena, scan->process_number, run->thread);
 		pair->holder = find_holder(scan, focus->arena, owner, begin_ns / 1000, &pair->hold);
 	}
 	pair = &focus->pairs.items[index];

@@ -49,6 +49,11 @@ static inline int sys_close(int fd)
 	return (int)sys_call(SYS_close, fd, 0, 0, 0);
 }
 
+static inline int sys_prctl(int option, unsigned long argument)
+{
+	return (int)sys_call(SYS_prctl, option, argument, 0, 0);
+}
+
 static inline long sys_read(int fd, void *to, size_t size)
 {
 	long result = sys_call(SYS_read, fd, to, size, 0);

@@ -32,6 +32,7 @@
 #include "collector/core/stack.h"
 #include "collector/core/tasks.h"
 #include "collector/core/thread.h"
+#include "collector/core/thread_name.h"
 #include "collector/core/time.h"
 #include "collector/core/trace.h"
 #include "collector/core/writer.h"
@@ -272,6 +273,7 @@ static int set_up(const char *label)
 	room_find_stacks();
 	dl_iterate_phdr(find_own_text, NULL);
 	unwind_skip(collector.text_low, collector.text_high);
+	thread_name_begin();
 	signal_take_faults(); /* before there is a file that somebody can cut */
 	int result = begin_recording(label);
 
@@ -406,6 +408,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 
 	/* What sources do at the end may take long: the other threads go on meanwhile. */
 	close_own_thread(true);
+	thread_name_all();
 	pending_call_write_all();
 	trace_finish();
 	profile_source.settle_all(profile_source.own_stack());

@@ -212,6 +212,7 @@ struct thread {
 	struct clock_account clock;
 	struct overhead_account overhead;
 	struct call_place continued; /* what the thread waits for in our handler */
+	bool is_named;		     /* by a runtime, which knows better than the kernel */
 	struct window open;	     /* of collector_thread_pause; written under the lock */
 	int32_t timer;		     /* the CPU timer of this thread + 1; 0: none */
 	int32_t guard;		     /* a timer + 1 (clock_stop.c); 0: none, -1: none to be had */

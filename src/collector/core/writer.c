@@ -15,6 +15,8 @@ enum {
 	RECORD_MAX = 2 + 3 * VARINT_MAX + 2 + VARINT_MAX + CONTEXT_RECORDS_MAX,
 };
 
+_Static_assert(1 + VARINT_MAX + FORMAT_NAME_ROOM <= RECORD_MAX, "a name fits");
+
 static const char profile_description[] =
 	"blocks of records: tag u8, then varints (LEB128)\n"
 	"tag < 0x80: event: state = tag & 15; [dt us unless 0x20] [weight us unless 0x40: = dt] "
@@ -23,7 +25,7 @@ static const char profile_description[] =
 	"8 wait-cpu 9 stopped\n"
 	"0x80 thread: number tid time-us   0x81 thread end: dt   0x82 pause: dt   0x83 resume: dt  "
 	" "
-	"0x84 cpu: number   0x87 context: runtime count fields\n";
+	"0x84 cpu: number   0x87 context: runtime count fields   0x88 name: length bytes\n";
 
 int writer_open(void)
 {
@@ -90,6 +92,19 @@ static void put_moment(struct thread *thread, enum format_tag tag, uint64_t time
 void writer_thread_end(struct thread *thread, uint64_t time_ns)
 {
 	put_moment(thread, FORMAT_TAG_THREAD_END, time_ns);
+}
+
+void writer_thread_name(struct thread *thread, const char *name, size_t length)
+{
+	uint8_t *out = length < FORMAT_NAME_ROOM ? reserve(thread) : NULL;
+
+	if (!out)
+		return;
+	*out++ = FORMAT_TAG_NAME;
+	out = varint_put(out, length);
+	for (size_t i = 0; i < length; i++)
+		*out++ = (uint8_t)name[i];
+	record_buffer_commit(&thread->lane, out);
 }
 
 void writer_thread_pause(struct thread *thread, uint64_t time_ns)

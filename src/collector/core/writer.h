@@ -6,6 +6,7 @@
 #include "format/format.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct record_buffer;
@@ -13,6 +14,7 @@ struct thread;
 
 void writer_thread_begin(struct thread *thread, uint64_t time_ns);
 void writer_thread_end(struct thread *thread, uint64_t time_ns);
+void writer_thread_name(struct thread *thread, const char *name, size_t length);
 /* Recording stops or goes on for the thread, by the window of -t. */
 void writer_thread_pause(struct thread *thread, uint64_t time_ns);
 void writer_thread_resume(struct thread *thread, uint64_t time_ns);

@@ -6,6 +6,7 @@
  */
 #include "collector/runtimes/java.h"
 #include "collector/core/log.h"
+#include "collector/core/thread_name.h"
 #include "collector/runtimes/java_private.h"
 #include "collector/storage/recording.h"
 
@@ -34,9 +35,32 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread threa
 	java_names_write(jvmti);
 }
 
+/* The kernel's name has 15 bytes of it.  The first thread waits for the others' end as a second
+ * thread of Java, which is not what it did. */
+static void name_thread(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	jvmtiThreadInfo info;
+
+	if ((*jvmti)->GetThreadInfo(jvmti, thread, &info))
+		return;
+	if (!text_starts(info.name, "DestroyJavaVM"))
+		thread_name_is(info.name);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
+	if (info.thread_group)
+		(*env)->DeleteLocalRef(env, info.thread_group);
+	if (info.context_class_loader)
+		(*env)->DeleteLocalRef(env, info.context_class_loader);
+}
+
+static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	name_thread(jvmti, env, thread);
+}
+
+/* It may have got another name meanwhile. */
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	(void)env, (void)thread;
+	name_thread(jvmti, env, thread);
 	java_names_write(jvmti);
 }
 
@@ -69,6 +93,7 @@ static bool enable(jvmtiEnv *jvmti)
 	static const jvmtiEvent events[] = {
 		JVMTI_EVENT_CLASS_LOAD,
 		JVMTI_EVENT_CLASS_PREPARE,
+		JVMTI_EVENT_THREAD_START,
 		JVMTI_EVENT_THREAD_END,
 		JVMTI_EVENT_VM_DEATH,
 		JVMTI_EVENT_COMPILED_METHOD_LOAD,
@@ -78,6 +103,7 @@ static bool enable(jvmtiEnv *jvmti)
 	static const jvmtiEventCallbacks callbacks = {
 		.ClassLoad = on_class_load,
 		.ClassPrepare = on_class_prepare,
+		.ThreadStart = on_thread_start,
 		.ThreadEnd = on_thread_end,
 		.VMDeath = on_death,
 		.CompiledMethodLoad = java_code_compiled,
@@ -123,6 +149,7 @@ void java_begin(void *vm_made, void *env_made)
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	make_ids_of_loaded(jvmti, env);
+	name_thread(jvmti, env, NULL); /* the calling one: main */
 	if (!java_stack_begin(env))
 		log_warning("this Java machine does not tell Java stacks in a handler: its time "
 			    "shows by native stacks",

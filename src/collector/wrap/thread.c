@@ -18,6 +18,7 @@
 #include "collector/core/ended_stack.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/stack.h"
+#include "collector/core/thread_name.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
@@ -70,6 +71,7 @@ static void say_goodbye(struct thread *thread)
 	thread_lock(thread);
 	clock_settle(thread, thread->start_stack);
 	phase_leave(thread);
+	thread_name_end(thread);
 	writer_thread_end(thread, thread->clock.last.now_ns);
 	thread_unlock(thread);
 	child_io_thread_end();
