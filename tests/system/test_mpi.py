@@ -242,13 +242,14 @@ def waits(t):
         answer = t.print(run.experiment, '-mpiwaits')[0]
         rows = {(row['kind'], row['waiter'], row['function'], row['other'], row['other_function']): row for row in answer['rows']}
         expected = {'sender': ('late_sender', 1, 'MPI_Recv', 0, 'MPI_Send'), 'wait': ('late_sender', 2, 'MPI_Wait', 0, 'MPI_Send'),
-                    'receiver': ('late_receiver', 3, 'MPI_Ssend', 0, 'MPI_Recv'), 'reduction': ('collective', 1, 'MPI_Allreduce', 0, 'MPI_Allreduce')}
+                    'receiver': ('late_receiver', 3, 'MPI_Ssend', 0, 'MPI_Recv'), 'begin': ('late_receiver', 2, 'MPI_Ssend', 0, 'MPI_Irecv'),
+                    'reduction': ('collective', 1, 'MPI_Allreduce', 0, 'MPI_Allreduce')}
         for name, key in expected.items():
             t.check(key in rows, f'{implementation}: {name}: {sorted(rows)}')
             t.check(0 < rows[key]['count'] <= 5, f'{implementation}: {name}: waits')
             t.within(0.8 <= rows[key]['time_s'] / measured[name] <= 1.25, f'{implementation}: {name}: {rows[key]["time_s"]} for {measured[name]}')
-        t.equal((answer['messages'], answer['sends_alone'], answer['receives_alone']), (15, 0, 0), f'{implementation}: both ends')
-        t.equal(answer['collectives'], 4 * 5 + 5 + 1, f'{implementation}: collective calls')
+        t.equal((answer['messages'], answer['sends_alone'], answer['receives_alone']), (20, 0, 0), f'{implementation}: both ends')
+        t.equal(answer['collectives'], 5 * 5 + 5 + 1, f'{implementation}: collective calls')
         check_paths(t, implementation, run.experiment, rows)
         check_filtered(t, implementation, run.experiment)
 
@@ -256,7 +257,8 @@ def waits(t):
 def check_paths(t, implementation, experiment, rows):
     """Each late call of mpi_waits.c is of a function of its own: both call paths go through it."""
     paths = t.print(experiment, '-mpiwaitstacks')[0]['rows']
-    own = {'late_sender': ('late_sender', 'MPI_Recv', 'MPI_Send'), 'late_in_wait': ('late_sender', 'MPI_Wait', 'MPI_Send'), 'late_receiver': ('late_receiver', 'MPI_Ssend', 'MPI_Recv')}
+    own = {'late_sender': ('late_sender', 'MPI_Recv', 'MPI_Send'), 'late_in_wait': ('late_sender', 'MPI_Wait', 'MPI_Send'), 'late_receiver': ('late_receiver', 'MPI_Ssend', 'MPI_Recv'),
+           'late_begin': ('late_receiver', 'MPI_Ssend', 'MPI_Irecv')}
     for function, (kind, waiting, other) in own.items():
         through = [row for row in paths if (row['kind'], row['function'], row['other_function']) == (kind, waiting, other)]
         t.equal(len(through), 1, f'{implementation}: {function}: {paths}')
@@ -278,7 +280,7 @@ def check_filtered(t, implementation, experiment):
     t.equal((answer['messages'], answer['collectives']), (5, 0), f'{implementation}: of tag 2')
     found, answer = waits('MPIRANK == 0')
     t.check(found and {rank for _, rank, _ in found} == {0}, f'{implementation}: {found}')
-    t.equal(answer['messages'], 15, f'{implementation}: rank 0 has an end of each')
+    t.equal(answer['messages'], 20, f'{implementation}: rank 0 has an end of each')
     t.equal(waits('MPIRANK == 0 && MPITAG == 2')[0], set(), f'{implementation}: who was waited for does not wait')
 
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 5, KINDS = 4, RANKS = 4 };
+enum { ROUNDS = 5, KINDS = 5, RANKS = 4 };
 
 static int rank, buffer;
 static useconds_t late_us;
@@ -65,11 +65,24 @@ static void late_receiver(int round)
 		MPI_Ssend(&buffer, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
 }
 
+static void late_begin(int round)
+{
+	MPI_Request request;
+
+	begin(3, round);
+	if (rank == 0) {
+		MPI_Irecv(&buffer, 1, MPI_INT, 2, 4, MPI_COMM_WORLD, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+	if (rank == 2)
+		MPI_Ssend(&buffer, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+}
+
 static void late_at_reduction(int round)
 {
 	double one = 1, sum;
 
-	begin(3, round);
+	begin(4, round);
 	MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
@@ -101,13 +114,15 @@ int main(int count, char **arguments)
 		late_sender(round);
 		late_in_wait(round);
 		late_receiver(round);
+		late_begin(round);
 		late_at_reduction(round);
 	}
 	MPI_Gather(begins, KINDS * ROUNDS, MPI_DOUBLE, all, KINDS * ROUNDS, MPI_DOUBLE, 0,
 		   MPI_COMM_WORLD);
 	if (!rank)
-		printf("sender %.9f\nwait %.9f\nreceiver %.9f\nreduction %.9f\n", waited(all, 0, 1),
-		       waited(all, 1, 2), waited(all, 2, 3), waited(all, 3, 1));
+		printf("sender %.9f\nwait %.9f\nreceiver %.9f\nbegin %.9f\nreduction %.9f\n",
+		       waited(all, 0, 1), waited(all, 1, 2), waited(all, 2, 3), waited(all, 3, 2),
+		       waited(all, 4, 1));
 	MPI_Finalize();
 	return 0;
 }

@@ -23,7 +23,8 @@ struct end {
 	uint64_t order; /* among the ends of its process */
 	uint64_t begin_ns, end_ns;
 	uint64_t wait_ns; /* when somebody began to wait for it; of a blocking call its begin */
-	struct mpi_place place;
+	struct mpi_place place,
+		waiting; /* the call that began it, and the one that waited for it */
 	bool sends, blocks, is_known;
 };
 
@@ -91,6 +92,7 @@ static struct end *add_end(struct matching *matching, const struct event_run *ru
 		.wait_ns = begin_ns,
 		.end_ns = time_ns,
 		.place = matching->place,
+		.waiting = matching->place,
 		.sends = sends,
 		.blocks = type != MPI_SEND_BEGIN && type != MPI_RECEIVE_BEGIN,
 		.is_known = peer >= MPI_PEER_RANK,
@@ -115,7 +117,7 @@ static void complete(struct matching *matching, const struct event_run *run, siz
 	end->is_known = true;
 	end->end_ns = event_times(run)[row];
 	end->wait_ns = matching->call_begin_ns;
-	end->place = matching->place;
+	end->waiting = matching->place;
 	end->blocks = true;
 }
 
@@ -221,7 +223,7 @@ static void judge_message(struct matching *matching, const struct end *send,
 		wait.kind = MPI_LATE_SENDER;
 		wait.waiter = receive->to;
 		wait.other = send->from;
-		mpi_wait_sums_add(&matching->sums, wait, &receive->place, &send->place,
+		mpi_wait_sums_add(&matching->sums, wait, &receive->waiting, &send->place,
 				  least(send->begin_ns, receive->end_ns) - receive->wait_ns);
 	} else if (send->blocks && receive->begin_ns > send->begin_ns &&
 		   send->end_ns > receive->begin_ns) {
@@ -263,12 +265,17 @@ static int by_way(const void *a, const void *b)
 	return 0;
 }
 
+static bool is_chosen(const struct end *end)
+{
+	return end->place.is_chosen || end->waiting.is_chosen;
+}
+
 static uint64_t chosen_ends(const struct end *ends, size_t count)
 {
 	uint64_t chosen = 0;
 
 	for (size_t i = 0; i < count; i++)
-		chosen += ends[i].place.is_chosen;
+		chosen += is_chosen(&ends[i]);
 	return chosen;
 }
 
@@ -288,7 +295,7 @@ static void match_way(struct matching *matching, const struct end *ends, size_t 
 
 	for (size_t i = 0; i < both; i++) {
 		judge_message(matching, &ends[i], &receives[i]);
-		matches->messages += ends[i].place.is_chosen || receives[i].place.is_chosen;
+		matches->messages += is_chosen(&ends[i]) || is_chosen(&receives[i]);
 	}
 	matches->sends_alone += chosen_ends(ends + both, sends - both);
 	matches->receives_alone += chosen_ends(receives + both, count - both);
