@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 5, KINDS = 5, RANKS = 4 };
+enum { ROUNDS = 5, KINDS = 7, RANKS = 4 };
 
 static int rank, buffer;
 static useconds_t late_us;
@@ -78,11 +78,36 @@ static void late_begin(int round)
 		MPI_Ssend(&buffer, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
 }
 
+/* Each waits for the other one's message, and that its own is taken: both at once. */
+static void late_exchange(int round)
+{
+	int own = 1;
+
+	begin(4, round);
+	if (rank < 2)
+		MPI_Sendrecv(&own, 1, MPI_INT, 1 - rank, 5, &buffer, 1, MPI_INT, 1 - rank, 5,
+			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void late_for_all(int round)
+{
+	static int rooms[2];
+	MPI_Request requests[2];
+
+	for (int i = 0; i < 2 && rank == 3; i++)
+		MPI_Irecv(&rooms[i], 1, MPI_INT, 0, 6 + i, MPI_COMM_WORLD, &requests[i]);
+	begin(5, round);
+	for (int i = 0; i < 2 && rank == 0; i++)
+		MPI_Send(&buffer, 1, MPI_INT, 3, 6 + i, MPI_COMM_WORLD);
+	if (rank == 3)
+		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
 static void late_at_reduction(int round)
 {
 	double one = 1, sum;
 
-	begin(4, round);
+	begin(6, round);
 	MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
@@ -115,14 +140,17 @@ int main(int count, char **arguments)
 		late_in_wait(round);
 		late_receiver(round);
 		late_begin(round);
+		late_exchange(round);
+		late_for_all(round);
 		late_at_reduction(round);
 	}
 	MPI_Gather(begins, KINDS * ROUNDS, MPI_DOUBLE, all, KINDS * ROUNDS, MPI_DOUBLE, 0,
 		   MPI_COMM_WORLD);
 	if (!rank)
-		printf("sender %.9f\nwait %.9f\nreceiver %.9f\nbegin %.9f\nreduction %.9f\n",
+		printf("sender %.9f\nwait %.9f\nreceiver %.9f\nbegin %.9f\nexchange %.9f\nall "
+		       "%.9f\nreduction %.9f\n",
 		       waited(all, 0, 1), waited(all, 1, 2), waited(all, 2, 3), waited(all, 3, 2),
-		       waited(all, 4, 1));
+		       waited(all, 4, 1), waited(all, 5, 3), waited(all, 6, 1));
 	MPI_Finalize();
 	return 0;
 }

@@ -145,6 +145,7 @@ static void enter_row(struct matching *matching, const struct scan_piece *piece,
 			begin_of(event_times(run)[row], event_field(run, MPI_DURATION)[row]);
 		matching->call = (struct mpi_place){
 			.process = matching->process_index,
+			.call = matching->call.call + 1,
 			.node = event_stacks(run)[row],
 			.function = mpi_function_of(matching->process, function),
 			.is_chosen = is_chosen,
@@ -217,22 +218,27 @@ static uint64_t least(uint64_t a, uint64_t b)
 static void judge_message(struct matching *matching, const struct end *send,
 			  const struct end *receive)
 {
-	struct mpi_wait wait = {.world = world_of(matching, send->comm)};
+	struct mpi_found_wait wait = {.of.world = world_of(matching, send->comm)};
 
 	if (receive->blocks && send->begin_ns > receive->wait_ns) {
-		wait.kind = MPI_LATE_SENDER;
-		wait.waiter = receive->to;
-		wait.other = send->from;
-		mpi_wait_sums_add(&matching->sums, wait, &receive->waiting, &send->place,
-				  least(send->begin_ns, receive->end_ns) - receive->wait_ns);
+		wait.of.kind = MPI_LATE_SENDER;
+		wait.of.waiter = receive->to;
+		wait.of.other = send->from;
+		wait.waiter = &receive->waiting;
+		wait.other = &send->place;
+		wait.ns = least(send->begin_ns, receive->end_ns) - receive->wait_ns;
 	} else if (send->blocks && receive->begin_ns > send->begin_ns &&
 		   send->end_ns > receive->begin_ns) {
-		wait.kind = MPI_LATE_RECEIVER;
-		wait.waiter = send->from;
-		wait.other = receive->to;
-		mpi_wait_sums_add(&matching->sums, wait, &send->place, &receive->place,
-				  receive->begin_ns - send->begin_ns);
+		wait.of.kind = MPI_LATE_RECEIVER;
+		wait.of.waiter = send->from;
+		wait.of.other = receive->to;
+		wait.waiter = &send->place;
+		wait.other = &receive->place;
+		wait.ns = receive->begin_ns - send->begin_ns;
+	} else {
+		return;
 	}
+	mpi_wait_sums_add(&matching->sums, &wait);
 }
 
 /* ---- messages ---- */
@@ -348,12 +354,15 @@ static void judge_call(struct matching *matching, const struct part *parts, size
 		is_chosen |= part->place.is_chosen;
 		if (part == last || until_ns <= part->begin_ns)
 			continue;
-		mpi_wait_sums_add(&matching->sums,
-				  (struct mpi_wait){.kind = MPI_WAIT_AT_COLLECTIVE,
-						    .world = world_of(matching, part->comm),
-						    .waiter = part->rank,
-						    .other = last->rank},
-				  &part->place, &last->place, until_ns - part->begin_ns);
+		mpi_wait_sums_add(
+			&matching->sums,
+			&(struct mpi_found_wait){.of = {.kind = MPI_WAIT_AT_COLLECTIVE,
+							.world = world_of(matching, part->comm),
+							.waiter = part->rank,
+							.other = last->rank},
+						 .waiter = &part->place,
+						 .other = &last->place,
+						 .ns = until_ns - part->begin_ns});
 	}
 	matching->sums.matches->collectives += is_chosen;
 }

@@ -58,25 +58,34 @@ static uint32_t path_of(struct mpi_wait_sums *sums, const struct mpi_place *plac
 			     process->process, place->node);
 }
 
-void mpi_wait_sums_add(struct mpi_wait_sums *sums, struct mpi_wait wait,
-		       const struct mpi_place *waiter, const struct mpi_place *other, uint64_t ns)
+void mpi_wait_sums_add(struct mpi_wait_sums *sums, const struct mpi_found_wait *wait)
 {
-	if (!waiter->is_chosen)
-		return;
-	wait.function = name_of(sums, waiter);
-	wait.other_function = name_of(sums, other);
+	if (wait->waiter->is_chosen)
+		*vec_push(&sums->found) = *wait;
+}
+
+static void add_row(struct mpi_wait_sums *sums, const struct mpi_found_wait *found)
+{
+	struct mpi_wait wait = {
+		.kind = found->of.kind,
+		.function = name_of(sums, found->waiter),
+		.other_function = name_of(sums, found->other),
+	};
+
 	if (sums->by == MPI_BY_PATHS) {
-		wait.world = 0;
-		wait.waiter = wait.other = 0;
-		wait.path = path_of(sums, waiter);
-		wait.other_path = path_of(sums, other);
+		wait.path = path_of(sums, found->waiter);
+		wait.other_path = path_of(sums, found->other);
+	} else {
+		wait.world = found->of.world;
+		wait.waiter = found->of.waiter;
+		wait.other = found->of.other;
 	}
 
 	struct mpi_wait *row = row_of(sums, &wait);
 
 	row->count++;
-	row->total_ns += ns;
-	row->longest_ns = ns > row->longest_ns ? ns : row->longest_ns;
+	row->total_ns += found->ns;
+	row->longest_ns = found->ns > row->longest_ns ? found->ns : row->longest_ns;
 }
 
 #define COMPARE(x, y)                                                                              \
@@ -99,6 +108,36 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->function, y->function);
 }
 
+static int by_call(const void *a, const void *b)
+{
+	const struct mpi_found_wait *x = a, *y = b;
+
+	COMPARE(x->waiter->process, y->waiter->process);
+	COMPARE(x->waiter->call, y->waiter->call);
+	COMPARE(y->ns, x->ns);
+	COMPARE(x->of.kind, y->of.kind);
+	COMPARE(x->of.other, y->of.other);
+	return 0;
+}
+
+static bool is_of_call(const struct mpi_found_wait *wait, const struct mpi_found_wait *before)
+{
+	return wait->waiter->process == before->waiter->process &&
+	       wait->waiter->call == before->waiter->call;
+}
+
+static void sum_up(struct mpi_wait_sums *sums)
+{
+	const struct mpi_found_wait *found = sums->found.items;
+
+	if (sums->found.count)
+		qsort(sums->found.items, sums->found.count, sizeof(*found), by_call);
+	for (size_t i = 0; i < sums->found.count; i++)
+		if (!i || !is_of_call(&found[i], &found[i - 1]))
+			add_row(sums, &found[i]);
+	vec_fini(&sums->found);
+}
+
 static void write_paths(struct mpi_wait_sums *sums)
 {
 	struct mpi_matches *matches = sums->matches;
@@ -114,6 +153,7 @@ void mpi_wait_sums_end(struct mpi_wait_sums *sums)
 {
 	struct mpi_matches *matches = sums->matches;
 
+	sum_up(sums);
 	if (matches->waits.count)
 		qsort(matches->waits.items, matches->waits.count, sizeof(*matches->waits.items),
 		      by_time);

@@ -220,9 +220,9 @@ test('MPI: functions, ranks, messages, waits and communicators are those of prin
 	await go(page, 'mpi?mpi=mpimatrix');
 	const [matrix] = print(['mpi.1.er'], '-mpimatrix');
 	await sameByTitle(page, 'Messages', matrix.rows, (r) => `${r.from} → ${r.to}`, { Messages: 'messages', Bytes: 'bytes' });
-	// Rank 0 sends 5 messages of 4 bytes each to 1 and to 2, and receives as many from 2 and from 3.
+	// Rank 0 sends messages of 4 bytes each: 10 to 1 and to 3, 5 to 2, and receives 5 from each.
 	assert.deepEqual(await page.$$eval('.matrix tbody tr', (rows) => rows.map((r) => [...r.querySelectorAll('td')].map((c) => c.textContent))),
-		[['', '20 B', '20 B', ''], ['', '', '', ''], ['20 B', '', '', ''], ['20 B', '', '', '']]);
+		[['', '40 B', '20 B', '40 B'], ['20 B', '', '', ''], ['20 B', '', '', ''], ['20 B', '', '', '']]);
 	await page.click('button.toggle:text-is("Messages"):not(.on)');
 	assert.equal(await page.textContent('.matrix tbody tr:first-child td:nth-child(3)'), '5');
 	await go(page, 'mpi?mpi=mpiwaits');
