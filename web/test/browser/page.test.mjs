@@ -224,7 +224,7 @@ test('MPI: functions, ranks, messages, waits and communicators are those of prin
 	assert.deepEqual(await page.$$eval('.matrix tbody tr', (rows) => rows.map((r) => [...r.querySelectorAll('td')].map((c) => c.textContent))),
 		[['', '40 B', '20 B', '40 B'], ['20 B', '', '', ''], ['20 B', '', '', ''], ['20 B', '', '', '']]);
 	await page.click('button.toggle:text-is("Messages"):not(.on)');
-	assert.equal(await page.textContent('.matrix tbody tr:first-child td:nth-child(3)'), '5');
+	assert.equal(await page.textContent('.matrix tbody tr:first-child td:nth-child(4)'), '5');
 	await go(page, 'mpi?mpi=mpiwaits');
 	const [waits] = print(['mpi.1.er'], '-mpiwaits');
 	await sameByTitle(page, 'Waits', waits.rows, (r) => `rank ${r.waiter} in ${r.function} for rank ${r.other} in ${r.other_function}`, { Time: 'time_s', Waits: 'count', Longest: 'longest_s' });
