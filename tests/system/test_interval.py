@@ -160,7 +160,7 @@ def share_of_calls(t, engine, options, arguments=()):
         expected += truth['share'] * rows['<Total>']['i.totalcpu']
         ticks += len(all_cpu_events(result.experiment))
         whole = rows['<Total>']['i.totalcpu']
-    t.within(ticks > 100, f'{ticks} ticks')
+    t.within(ticks > 50, f'{ticks} ticks')
     share, least = found / (4 * whole), expected / (4 * whole)
     t.remark += f'{share:.4f} of {least:.4f}, {ticks} '
     t.near(share, least, 'share of the calls', absolute=5 * math.sqrt(0.03 / ticks) + 0.02)

@@ -26,5 +26,5 @@ def outside_of_programs(t):
     build = pathlib.Path(f'{t.build}-sanitized')
     if not (build / 'build.ninja').exists():
         succeeds(t, 'meson', 'setup', build, ROOT, *OPTIONS)
-    succeeds(t, 'ninja', '-C', build)
+    succeeds(t, 'ninja', '-C', build, env=CHECKS)  # it runs what it has built
     succeeds(t, sys.executable, ROOT / 'tests' / 'run.py', '--build', build, *PATTERNS, env=CHECKS)
