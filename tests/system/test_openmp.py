@@ -4,7 +4,7 @@ import collections
 import re
 import sys
 
-from harness import ROOT, test
+from harness import ROOT, perf_allowed, test
 
 sys.path.insert(0, str(ROOT / 'tests' / 'golden'))
 import make_openmp  # noqa: E402
@@ -305,3 +305,52 @@ def modes_are_not_kept(t):
         result = t.run(t.helio, 'print', '-viewmode', 'machine', '-functions', experiment,
                        env={'HELIO_CACHE': 'all', 'XDG_CACHE_HOME': str(t.directory / 'cache')})
         t.check('gomp_barrier' in result.out and '<OMP-idle>' not in result.out, result.out)
+
+
+@test(alone=True)
+def loops(t):
+    """Loops of tasks, and loops whose iterations wait for each other: what the program computes stays, tasks are work, waits are waits."""
+    for compiler in COMPILERS:
+        program = compile_target(t, compiler, 'omploops')
+        expected = t.run(program).out
+        t.equal(expected, '1560 190 20\n', f'{compiler}: bare')
+        for engine in 'perf', 'monitor':
+            if engine == 'perf' and not perf_allowed():
+                continue
+            result = t.collect(program, engine=engine, options=('-p', 'hi'), env={'OMP_WAIT_POLICY': 'passive'})
+            t.equal(result.out, expected, f'{compiler} {engine}: what it prints')
+            rows = t.functions(result.experiment, 'e.totalcpu', 'i.totalcpu')
+            in_tasks = sum(row['i.totalcpu'] for name, row in rows.items() if '-- OMP task' in name)
+            t.near(in_tasks, 0.5, f'{compiler} {engine}: CPU time in tasks', 0.15)
+            # the iterations that wait for each other may wait computing
+            waits = sum(rows.get(name, {}).get('e.totalcpu', 0) for name in ('<OMP-explicit_barrier>', '<OMP-implicit_barrier>', '<OMP-task_wait>'))
+            t.within(waits < 0.1, f'{compiler} {engine}: {waits} s of CPU time in waits')
+            if compiler == 'gcc':
+                counts = sorted(row['calls'] for row in t.print(result.experiment, '-tasks')[0]['rows'][1:])
+                t.equal(counts, [4, 8], f'{engine}: tasks by loop')
+                stacks = t.functions(result.experiment, 'i.sleep', 'i.lock')
+                t.check('<OMP-ordered_section_wait>' in stacks, f'{engine}: waits for iterations: {sorted(stacks)}')
+
+
+# Entry points of libgomp that are not wrapped, and why.
+NOT_WRAPPED = {
+    'they divide work, and wait for nobody': r'GOMP_(loop|scope|sections2?|single)_.*(start|next|end_nowait)|GOMP_loop_start|GOMP_loop_ull_start|GOMP_sections_next',
+    'they end or announce, and wait for nobody': r'GOMP_(atomic|critical|critical_name|ordered)_end|GOMP_doacross_(ull_)?post|GOMP_cancel(lation_point)?|GOMP_taskgroup_start|GOMP_.*reduction_(register|remap|unregister)',
+    'tasks that they execute tell of themselves': r'GOMP_taskyield',
+    'of compilers before GCC 4.9': r'GOMP_parallel_(.*_)?start|GOMP_parallel_end',
+    'of devices: on the host they call the function': r'GOMP_(target|teams4?|offload|PLUGIN)(_.*)?',
+    'of memory and messages': r'GOMP_(alloc|free|error|warning)',
+}
+
+
+@test
+def every_entry_point(t):
+    """What the newest libgomp here exports is wrapped, or it is known why not."""
+    library = t.run('gcc', '-print-file-name=libgomp.so').out.strip()
+    exported = set(re.findall(r' (GOMP_[a-zA-Z0-9_]+)@@', t.run(t.need('readelf'), '--dyn-syms', '-W', library).out))
+    t.check(len(exported) > 100, f'{library}: {len(exported)} functions')
+    ours = t.run(t.need('readelf'), '--dyn-syms', '-W', t.build / 'libhelio-collector.so').out
+    wrapped = {name for name in exported if re.search(rf' {name}(@|$)', ours, re.M)}
+    t.check({'GOMP_parallel', 'GOMP_taskloop', 'GOMP_barrier'} <= wrapped, f'wrapped: {sorted(wrapped)}')
+    left = {name for name in exported - wrapped if not any(re.fullmatch(pattern, name) for pattern in NOT_WRAPPED.values())}
+    t.equal(left, set(), 'neither wrapped nor known')

@@ -144,7 +144,7 @@ unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned thre
 		body(data);
 		return 1;
 	}
-	if (next.is_other)
+	if (next.is_other || !trace_is_wanted(TRACE_OMP))
 		return real(body, data, threads, flags);
 	REGION(OMP_PARALLEL, result = real(run_share, &share, threads, flags));
 	return result;
@@ -207,6 +207,17 @@ WAIT_VOID(GOMP_single_copy_end, (void *data), (data), OMP_STATE_IMPLICIT_BARRIER
 WAIT_VOID(GOMP_taskwait, (void), (), OMP_STATE_TASK_WAIT)
 WAIT_VOID(GOMP_taskwait_depend, (void **depend), (depend), OMP_STATE_TASK_WAIT)
 WAIT_VOID(GOMP_taskgroup_end, (void), (), OMP_STATE_TASK_WAIT)
+/*
+ * Variadic: as many numbers as loops are nested.  Those that are not given are whatever the places
+ * of such arguments hold, and libgomp does not look at them.
+ */
+#define NUMBERS(type)                                                                              \
+	(type a, type b, type c, type d, type e, type f, type g, type h, type i, type j, type k,   \
+	 type l)
+WAIT_VOID(GOMP_doacross_wait, NUMBERS(long), (a, b, c, d, e, f, g, h, i, j, k, l),
+	  OMP_STATE_ORDERED_WAIT)
+WAIT_VOID(GOMP_doacross_ull_wait, NUMBERS(unsigned long long), (a, b, c, d, e, f, g, h, i, j, k, l),
+	  OMP_STATE_ORDERED_WAIT)
 WAIT_VOID(omp_set_lock, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
 WAIT_VOID(omp_set_lock_, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
 WAIT_VOID(omp_set_nest_lock, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
@@ -220,6 +231,9 @@ WAIT_VOID(omp_set_nest_lock_, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
  * they are: libgomp copies by copy_task() always, at once.
  */
 struct task {
+	/* Of a loop's task: libgomp writes its range here, and reads the third word. */
+	unsigned long long range[2];
+	void *reductions;
 	body_function *body;
 	copy_function *copy; /* NULL: bytes */
 	void *data;
@@ -257,6 +271,29 @@ static void run_task(void *argument)
 	omp_task_end(&before, own.construct, own.created);
 }
 
+/* A loop's task has its range at the beginning of its data. */
+static void run_loop_task(void *argument)
+{
+	const struct task *task = argument;
+
+	copy_bytes((char *)argument + task->offset, (const char *)task->range, sizeof(task->range));
+	run_task(argument);
+}
+
+/* False: the task is to be libgomp's alone. */
+static bool describe_task(struct task *task, long *align, void *frame)
+{
+	task->construct = omp_encounter(OMP_TASK, (void *)(uintptr_t)task->body, frame);
+	if (!task->construct)
+		return false;
+	if (*align < (long)_Alignof(struct task))
+		*align = _Alignof(struct task);
+	task->offset = (sizeof(*task) + (size_t)*align - 1) & ~((size_t)*align - 1);
+	task->region = omp_thread() ? omp_field(omp_thread(), OMP_CONTEXT_REGION) : 0;
+	task->created = omp_ticks();
+	return true;
+}
+
 enum { TASK_DETACH = 1 << 13 }; /* libgomp writes to the data itself */
 
 /* Callers that know fewer parameters leave the last ones as they are, and libgomp, too. */
@@ -275,18 +312,54 @@ void GOMP_task(body_function *body, void *data, copy_function *copy, long size, 
 		body(data);
 		return;
 	}
-	if (!next.is_other && !(flags & TASK_DETACH))
-		task.construct = omp_encounter(OMP_TASK, (void *)(uintptr_t)body,
-					       __builtin_frame_address(0));
-	if (!task.construct) {
+	if (next.is_other || flags & TASK_DETACH ||
+	    !describe_task(&task, &align, __builtin_frame_address(0))) {
 		real(body, data, copy, size, align, is_parallel, flags, depend, priority, detach);
 		return;
 	}
-	if (align < (long)_Alignof(struct task))
-		align = _Alignof(struct task);
-	task.offset = (sizeof(task) + (size_t)align - 1) & ~((size_t)align - 1);
-	task.region = omp_thread() ? omp_field(omp_thread(), OMP_CONTEXT_REGION) : 0;
-	task.created = omp_ticks();
 	real(run_task, &task, copy_task, (long)task.offset + size, align, is_parallel, flags,
 	     depend, priority, detach);
 }
+
+enum { TASK_REDUCTION = 1 << 12 };
+
+/*
+ * The encountering thread makes the tasks, executes some, and waits for all unless the program says
+ * `nogroup`.  Without a runtime behind it the loop is one task.
+ */
+#define TASKLOOP(name, number)                                                                     \
+	COLLECTOR_EXPORT void name(body_function *body, void *data, copy_function *copy,           \
+				   long size, long align, unsigned flags, unsigned long tasks,     \
+				   int priority, number start, number end, number step);           \
+	void name(body_function *body, void *data, copy_function *copy, long size, long align,     \
+		  unsigned flags, unsigned long tasks, int priority, number start, number end,     \
+		  number step)                                                                     \
+	{                                                                                          \
+		struct task task = {                                                               \
+			.body = body, .copy = copy, .data = data, .size = (size_t)size};           \
+		struct omp_before before;                                                          \
+		REAL(void, name,                                                                   \
+		     (body_function *, void *, copy_function *, long, long, unsigned,              \
+		      unsigned long, int, number, number, number));                                \
+                                                                                                   \
+		if (!real) {                                                                       \
+			((number *)data)[0] = start;                                               \
+			((number *)data)[1] = end;                                                 \
+			body(data);                                                                \
+			return;                                                                    \
+		}                                                                                  \
+		if (flags & TASK_REDUCTION)                                                        \
+			task.reductions = ((void **)data)[2];                                      \
+		if (next.is_other || !describe_task(&task, &align, __builtin_frame_address(0))) {  \
+			real(body, data, copy, size, align, flags, tasks, priority, start, end,    \
+			     step);                                                                \
+			return;                                                                    \
+		}                                                                                  \
+		before = omp_enter(OMP_STATE_TASK_WAIT);                                           \
+		real(run_loop_task, &task, copy_task, (long)task.offset + size, align, flags,      \
+		     tasks, priority, start, end, step);                                           \
+		omp_leave(&before);                                                                \
+	}
+
+TASKLOOP(GOMP_taskloop, long)
+TASKLOOP(GOMP_taskloop_ull, unsigned long long)
