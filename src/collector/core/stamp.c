@@ -2,6 +2,7 @@
 #include "collector/core/stamp.h"
 
 #include "collector/arch/sys.h"
+#include "collector/arch/ticks.h"
 #include "collector/storage/file.h"
 #include "collector/storage/text.h"
 
@@ -59,9 +60,9 @@ static void set_rate(void)
 
 uint64_t stamp_look(void)
 {
-	uint64_t before = __builtin_ia32_rdtsc();
+	uint64_t before = arch_ticks();
 	uint64_t ns = clock_now_ns();
-	uint64_t took = __builtin_ia32_rdtsc() - before;
+	uint64_t took = arch_ticks() - before;
 
 	if (took > LOOK_TICKS)
 		return ns;

@@ -12,6 +12,7 @@
 #ifndef HELIO_COLLECTOR_STAMP_H
 #define HELIO_COLLECTOR_STAMP_H
 
+#include "collector/arch/ticks.h"
 #include "collector/core/time.h"
 #include "collector/storage/recording.h"
 
@@ -35,7 +36,7 @@ static inline uint64_t stamp_now(void)
 {
 	if (!stamp.trusted || atomic_load_explicit(&collector.threads, memory_order_relaxed) != 1)
 		return clock_now_ns();
-	uint64_t ticks = __builtin_ia32_rdtsc() - stamp.ticks;
+	uint64_t ticks = arch_ticks() - stamp.ticks;
 
 	return ticks < stamp.reach ? stamp.ns + (ticks * stamp.scale >> 32) : stamp_look();
 }

@@ -2,6 +2,7 @@
 #include "collector/core/trace.h"
 
 #include "collector/arch/sys.h"
+#include "collector/arch/ticks.h"
 #include "collector/core/clock_window.h"
 #include "collector/core/log.h"
 #include "collector/core/modules.h"
@@ -238,13 +239,13 @@ static inline void measure(struct thread *thread)
 		thread->to_measure--;
 		return;
 	}
-	thread->measured_ticks = __builtin_ia32_rdtsc();
+	thread->measured_ticks = arch_ticks();
 	thread->to_measure = GAP_LEAST + (uint32_t)(thread->measured_ticks >> 4 & GAP_MASK);
 }
 
 void trace_measured(struct thread *thread)
 {
-	uint64_t ticks = __builtin_ia32_rdtsc() - thread->measured_ticks;
+	uint64_t ticks = arch_ticks() - thread->measured_ticks;
 
 	traced_time_add(ticks, thread->measured_gap + 1);
 	thread->measured_gap = thread->to_measure;

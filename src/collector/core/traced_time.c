@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/traced_time.h"
 
+#include "collector/arch/ticks.h"
 #include "collector/core/time.h"
 
 #include <stdatomic.h>
@@ -19,14 +20,14 @@ void traced_time_reset(void)
 {
 	atomic_store(&traced_ns, 0);
 	begin.ns = clock_now_ns();
-	begin.ticks = __builtin_ia32_rdtsc();
+	begin.ticks = arch_ticks();
 }
 
 /* By the rate that the counter has had since the begin. */
 static uint64_t ns_of_ticks(uint64_t counted)
 {
 	enum { BITS = 20, ROOM_BITS = 40 };
-	uint64_t ns = clock_now_ns() - begin.ns, passed = __builtin_ia32_rdtsc() - begin.ticks;
+	uint64_t ns = clock_now_ns() - begin.ns, passed = arch_ticks() - begin.ticks;
 
 	for (; ns >> ROOM_BITS; ns >>= 1)
 		passed >>= 1;

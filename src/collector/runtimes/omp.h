@@ -13,6 +13,7 @@
 #ifndef HELIO_COLLECTOR_OMP_H
 #define HELIO_COLLECTOR_OMP_H
 
+#include "collector/arch/ticks.h"
 #include "collector/core/stamp.h"
 #include "collector/core/thread.h"
 #include "collector/core/trace.h"
@@ -21,7 +22,7 @@
 /* Of the processor's counter where that is the kernel's clock, else ns. */
 static inline uint64_t omp_ticks(void)
 {
-	return stamp.trusted ? __builtin_ia32_rdtsc() : clock_now_ns();
+	return stamp.trusted ? arch_ticks() : clock_now_ns();
 }
 
 /* The calling thread, if it is recorded and OpenMP is; or NULL. */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HELIO_COLLECTOR_ARCH_AARCH64_TICKS_H
+#define HELIO_COLLECTOR_ARCH_AARCH64_TICKS_H
+
+static inline uint64_t arch_ticks(void)
+{
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+}
+
+#endif
