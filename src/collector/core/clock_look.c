@@ -30,49 +30,6 @@ static bool parse_schedstat(const char *text, struct clock_remote *remote)
 	return true;
 }
 
-/*
- * A thread's files have two paths: below its process, and by its own number in /proc.  What was
- * looked up below the process is discarded when the thread ends, and if the process is reaped just
- * then, wait4 of its parent spins in the kernel until that is done: seconds on a busy machine.
- * So the other one is taken, where the numbers in /proc are ours.
- */
-static bool has_own_place(void)
-{
-	return collector.proc_pid == atomic_load(&collector.pid);
-}
-
-static void put_task_file(struct text *path, bool by_path, int tid, const char *name)
-{
-	if (has_own_place())
-		text_puts(path, by_path ? "/proc/" : "../../");
-	else if (by_path)
-		text_puts(path, "/proc/self/task/");
-	text_decimal(path, tid);
-	text_putc(path, '/');
-	text_puts(path, name);
-}
-
-/*
- * Of those that are the same in both places: `stat` would be the whole process's.  Of a process
- * that is not dumpable some are root's, which the launcher may be.
- */
-static int open_task_file(int dir, int tid, const char *name)
-{
-	char path_room[64];
-	struct text path = TEXT_ON(path_room);
-	int fd = -EACCES;
-
-	if (dir != TASKS_BY_PATH) {
-		put_task_file(&path, false, tid, name);
-		fd = sys_openat(dir, path_room, O_RDONLY);
-	}
-	if (fd != -EACCES)
-		return fd;
-	path = (struct text)TEXT_ON(path_room);
-	put_task_file(&path, true, tid, name);
-	return file_open_proc(path_room, O_RDONLY);
-}
-
 static bool read_again(int fd, char *to, size_t size)
 {
 	long got = fd >= 0 ? sys_pread(fd, to, size - 1, 0) : 0;
@@ -139,12 +96,12 @@ void clock_files_open(struct clock_files *files, int dir, const struct thread *t
 	int tid = thread->proc_tid;
 
 	*files = (struct clock_files){.tid = atomic_load(&thread->tid), .status = -1, .wchan = -1};
-	files->schedstat = open_task_file(dir, tid, "schedstat");
-	files->syscall = open_task_file(dir, tid, "syscall");
+	files->schedstat = tasks_open_file(dir, tid, "schedstat");
+	files->syscall = tasks_open_file(dir, tid, "syscall");
 	if (files->syscall >= 0)
 		return;
-	files->status = open_task_file(dir, tid, "status");
-	files->wchan = open_task_file(dir, tid, "wchan");
+	files->status = tasks_open_file(dir, tid, "status");
+	files->wchan = tasks_open_file(dir, tid, "wchan");
 }
 
 void clock_files_close(struct clock_files *files)
@@ -288,7 +245,7 @@ void clock_look_status(struct clock_files *files, int dir, const struct thread *
 		       struct clock_remote *remote)
 {
 	if (files->status < 0)
-		files->status = open_task_file(dir, thread->proc_tid, "status");
+		files->status = tasks_open_file(dir, thread->proc_tid, "status");
 	read_status(files->status, remote);
 	/* It stays open where the launcher may have to be asked for it, or where it tells most. */
 	if (files->status >= 0 && dir != TASKS_BY_PATH && files->syscall >= 0) {
@@ -299,7 +256,7 @@ void clock_look_status(struct clock_files *files, int dir, const struct thread *
 
 static void put_own_path(struct text *path, const char *name)
 {
-	if (has_own_place()) {
+	if (tasks_have_own_place()) {
 		text_puts(path, "/proc/");
 		text_decimal(path, sys_gettid());
 		text_putc(path, '/');

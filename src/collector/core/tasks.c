@@ -118,6 +118,45 @@ int tasks_own_number(void)
 				       : sys_gettid();
 }
 
+/*
+ * A thread's files have two paths: below its process, and by its own number in /proc.  What was
+ * looked up below the process is discarded when the thread ends, and if the process is reaped just
+ * then, wait4 of its parent spins in the kernel until that is done: seconds on a busy machine.
+ * So the other one is taken, where the numbers in /proc are ours.
+ */
+bool tasks_have_own_place(void)
+{
+	return collector.proc_pid == atomic_load(&collector.pid);
+}
+
+static void put_task_file(struct text *path, bool by_path, int tid, const char *name)
+{
+	if (tasks_have_own_place())
+		text_puts(path, by_path ? "/proc/" : "../../");
+	else if (by_path)
+		text_puts(path, "/proc/self/task/");
+	text_decimal(path, tid);
+	text_putc(path, '/');
+	text_puts(path, name);
+}
+
+int tasks_open_file(int dir, int tid, const char *name)
+{
+	char path_room[64];
+	struct text path = TEXT_ON(path_room);
+	int fd = -EACCES;
+
+	if (dir != TASKS_BY_PATH) {
+		put_task_file(&path, false, tid, name);
+		fd = sys_openat(dir, path_room, O_RDONLY);
+	}
+	if (fd != -EACCES)
+		return fd;
+	path = (struct text)TEXT_ON(path_room);
+	put_task_file(&path, true, tid, name);
+	return file_open_proc(path_room, O_RDONLY);
+}
+
 void tasks_read(int tid, const char *file, char *text, size_t size)
 {
 	char path_room[64];

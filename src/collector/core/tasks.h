@@ -29,6 +29,15 @@ bool tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg);
 int tasks_process_number(void);
 int tasks_own_number(void);
 
+/* Whether a thread's number is also the name of a directory in /proc. */
+bool tasks_have_own_place(void);
+/*
+ * Opens a file of a thread, if it is the same for the thread and at the thread's own place in /proc
+ * (`stat` there would be the whole process's); `dir` is from above, or TASKS_BY_PATH.  Of a process
+ * that is not dumpable some are root's, which the launcher may be.  Or a negative errno.
+ */
+int tasks_open_file(int dir, int tid, const char *name);
+
 /*
  * Reads the file of that name in the directory of the thread, as a text; a longer one is cut.
  * Empty where it cannot be read.

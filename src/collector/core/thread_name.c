@@ -20,6 +20,16 @@ static void read_own(char name[NAME_ROOM])
 	sys_prctl(PR_GET_NAME, (unsigned long)name);
 }
 
+static void read_of(int tid, char name[NAME_ROOM])
+{
+	int fd = tasks_open_file(TASKS_BY_PATH, tid, "comm");
+	long got = fd < 0 ? 0 : sys_read(fd, name, NAME_ROOM - 1);
+
+	name[got > 0 ? got : 0] = '\0';
+	if (fd >= 0)
+		sys_close(fd);
+}
+
 static size_t length_of(const char *name, size_t room)
 {
 	size_t length = 0;
@@ -94,7 +104,7 @@ static void put_other(struct thread *thread, void *unused)
 	if (thread == thread_current_if_known())
 		read_own(name);
 	else
-		tasks_read(thread->proc_tid, "comm", name, sizeof(name));
+		read_of(thread->proc_tid, name);
 	thread_lock(thread);
 	if (atomic_load(&thread->tid) == tid)
 		put(thread, name);
