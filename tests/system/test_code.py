@@ -835,7 +835,7 @@ def json_fits_the_schema(t):
     commands = ('-lines', '-pcs', '-lsummary', '-psummary', '-source', 'work', '-source', 'work.h', '-disasm', '-hex', 'leaf')
     listed = t.print(result.experiment, *commands)
     t.equal([value['command'] for value in listed], ['lines', 'pcs', 'lsummary', 'psummary', 'source', 'source', 'disasm'], 'commands')
-    check = validator()
+    check = validator(t)
     for value in listed:
         problems = [f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(value)]
         t.check(not problems, f'{value["command"]}: {problems[:3]}')

@@ -345,7 +345,7 @@ def traces(t):
     """Memory, files and locks of two runs of which it is known by how much they differ, beside each other."""
     programs = [t.collect(t.target(target), options=('-p', 'off', '-H', 'on', '-i', 'on', '-s', 'all')).experiment
                 for target in ('heap', 'leaks', 'locks')]
-    check = validator()
+    check = validator(t)
 
     def listing(mode, command, *paths):
         answer = t.print(paths[1], '-compare', mode, command, paths[0])[-1]

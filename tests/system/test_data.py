@@ -706,7 +706,7 @@ def json_is_described(t):
     experiment = recorded(t, build(t, 'gcc -O1'), COUNT, options=('-H', 'on'))
     counts, _ = objects(t, experiment)
     block = next(name for name in counts if name.startswith('block from'))
-    check = validator()
+    check = validator(t)
     for words in (('-data_objects',), ('-data_layout',), ('-data_single', 'lone'), ('-data_single', block), ('-data_single', '(Unascertainable)'),
                   ('-compare', 'on', '-data_objects', experiment)):
         for answer in t.print(experiment, *words):

@@ -502,7 +502,7 @@ def paused(t):
 
 @test
 def json(t):
-    check = validator()
+    check = validator(t)
     for value in t.print(trace(t, [t.target('leaks')]), '-leaks', '-allocs', '-heap', '-heapstat'):
         t.check(check.is_valid(value), f"{value['command']} is not as its schema says")
         t.check(value['rows'], f"{value['command']} has rows")

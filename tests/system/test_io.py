@@ -358,7 +358,7 @@ def gcc(t):
 @test
 def json(t):
     experiment = part(t, 'family').experiment
-    check = validator()
+    check = validator(t)
     activity, detail, stacks, statistics = t.print(experiment, '-ioactivity', '-iodetail', '-iocallstack', '-iostat')
     for value in (activity, detail, stacks, statistics):
         t.check(check.is_valid(value), f"{value['command']} is not as its schema says")

@@ -68,19 +68,19 @@ def keyed(rows, value):
 
 # JSON
 
-def validator():
+def validator(t):
     try:
         import jsonschema
     except ImportError:
         raise Skip('python3-jsonschema is not installed')
-    schema = json.loads((ROOT / 'docs/json-schema/helio-print.schema.json').read_text())
+    schema = json.loads((t.build / 'docs/json-schema/helio-print.schema.json').read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 
 
 def validate(t, experiment, *more):
     """more: words of a command each, or a list of them."""
-    check = validator()
+    check = validator(t)
     words = [word for command in more for word in ([command] if isinstance(command, str) else command)]
     listed = objects(t, *LISTINGS, *words, experiment)
     t.equal(len(listed), len(LISTINGS) + len([command for command in more if command[0][0] == '-']), 'number of objects')
@@ -88,6 +88,22 @@ def validate(t, experiment, *more):
         problems = [f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(value)]
         t.check(not problems, f'{value["command"]}: {problems[:3]}')
     return listed
+
+
+@test
+def json_of_every_command(t):
+    """All that golden outputs have in JSON, which is of every command over every kind of data."""
+    check, count = validator(t), 0
+    for path in sorted((ROOT / 'tests/golden/every').glob('*.json')):
+        command = ''
+        for line in path.read_text().splitlines():
+            if line.startswith('$ '):
+                command = line
+            elif line.startswith('{'):
+                count += 1
+                problems = [f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(json.loads(line))]
+                t.check(not problems, f'{path.name}: {command}: {problems[:3]}')
+    t.check(count > 100, f'{count} objects')
 
 
 @test
@@ -106,7 +122,7 @@ def json_of_program(t):
 @test
 def json_schema_is_strict(t):
     """The schema must refuse what is wrong, or the tests above say nothing."""
-    check = validator()
+    check = validator(t)
     good = objects(t, '-functions', golden(t))[0]
     t.check(check.is_valid(good), 'the output itself')
     for change in ({'command': 'nothing'}, {'rows': [{}]}, {'metrics': [{'name': 'e.user'}]}, {'warnings': [1]}, {'more': 1},

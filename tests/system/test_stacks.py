@@ -277,7 +277,7 @@ def listed_stacks_with_inlined_calls(t):
     off = t.print(experiment, '-inlines', 'off', '-metrics', 'e.heapallocbytes:name', '-stacks')[-1]
     t.check(not any(f['inlined'] for f in off['frames']), 'inlines off')
     t.equal(off['total'], listed['total'], 'the same total')
-    check = validator()
+    check = validator(t)
     for value in (off, listed):
         t.equal([f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(value)][:3], [], 'schema')
     listed['rows'][0]['frames'] = []

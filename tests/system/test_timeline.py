@@ -100,7 +100,7 @@ def sums_are_those_of_threads(t):
     experiment, _ = record(t)
     names = {'user': 'user', 'system': 'system', 'sleep': 'sleep', 'lock': 'lock', 'wait': 'wait', 'datapfault': 'datapfault', 'stop': 'stop'}
     metrics = ':'.join(f'e.{name}' for name in names) + ':name'
-    check = validator()
+    check = validator(t)
     for chosen in ((), ('-filters', 'TSTAMP >= 200000000 && TSTAMP < 700000000')):
         listed = t.print(experiment, *chosen, '-metrics', metrics, '-threads', '-timeline', '1', '-timeline', '7', '-timeline', '3000',
                          '-timeline', '-events', '1', '0', '-timeline', '-from', '0.2', '-to', '0.6', '3')

@@ -4,6 +4,7 @@
 
 #include "analysis/metric/metric.h"
 #include "analysis/views/result.h"
+#include "analysis/views/timeline.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "present/number.h"
@@ -118,6 +119,16 @@ static void list_metrics(struct result *result)
 	part_set(result, facts, "catalogue", value_list(list));
 }
 
+/* As timelines name them. */
+static void list_kinds(struct result *result)
+{
+	struct part *facts = result_facts(result, 0);
+
+	facts->audience = FOR_PROGRAMS;
+	facts->facts.of_all = true;
+	part_set(result, facts, "kinds", value_texts(result, timeline_kinds, TIMELINE_KINDS));
+}
+
 static bool command_help(struct print *print, char **arguments, size_t count)
 {
 	const struct command *command = NULL;
@@ -137,6 +148,8 @@ static bool command_help(struct print *print, char **arguments, size_t count)
 	list_commands(&result, command);
 	if (!command)
 		list_metrics(&result);
+	list_kinds(&result);
+	list_kinds(&result);
 	if (command)
 		add_command(&result, add_commands(&result), command);
 	else
