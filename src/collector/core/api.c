@@ -139,7 +139,7 @@ static struct thread *find_thread(pthread_t id)
 	/* A new thread is known once it runs. */
 	for (int tries = 0; tries < TRIES_MAX; tries++) {
 		thread_for_each(match_tid, &search);
-		if (search.found || !atomic_load(&collector.births))
+		if (search.found || !atomic_load(&collector.threads_to_begin))
 			break;
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	}

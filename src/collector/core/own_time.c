@@ -63,10 +63,10 @@ static uint64_t leave_out(uint64_t since_ns)
 		return 0;
 	thread_lock(thread);
 	struct clock_phase *phase = &thread->clock.phase;
-	uint64_t own_ns = move_on(&thread->clock, since_ns ? since_ns : phase->birth_cpu_ns);
+	uint64_t own_ns = move_on(&thread->clock, since_ns ? since_ns : phase->begin_cpu_ns);
 
 	if (!since_ns)
-		phase->birth_cpu_ns += own_ns;
+		phase->begin_cpu_ns += own_ns;
 	thread_unlock(thread);
 	collector.cpu_before_ns += own_ns;
 	return own_ns;

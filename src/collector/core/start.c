@@ -10,7 +10,6 @@
 
 #include "base/own_calls.h"
 #include "collector/arch/sys.h"
-#include "collector/core/births.h"
 #include "collector/core/control.h"
 #include "collector/core/dynamic.h"
 #include "collector/core/handler_stack.h"
@@ -35,6 +34,7 @@
 #include "collector/core/thread_name.h"
 #include "collector/core/time.h"
 #include "collector/core/trace.h"
+#include "collector/core/unseen_threads.h"
 #include "collector/core/writer.h"
 #include "collector/storage/blockfile.h"
 #include "collector/storage/descriptor.h"
@@ -366,7 +366,7 @@ static void put_counters(struct text *line, uint64_t own_cpu_ns)
 		if (!collector.late)
 			own_time_put_before(line);
 	}
-	births_say(cpu_ns, recorded_ns);
+	unseen_threads_log(cpu_ns, recorded_ns);
 	trace_log(line);
 	if (collector.engine == ENGINE_MONITOR)
 		text_attribute_decimal(line, "monitor_cpu_ns", (int64_t)monitor_ns);
@@ -527,7 +527,7 @@ static void reset_counts(void)
 /* In the child of a fork: the threads, events and descriptors that the parent has. */
 static void forget_parents(void)
 {
-	atomic_store(&collector.births, 0);
+	atomic_store(&collector.threads_to_begin, 0);
 	profile_source.forget();
 	rawthread_forget_all();
 	namespace_forget();
@@ -632,7 +632,7 @@ void collector_restart_after_fork(void)
 	if (collector.late)
 		signal_make_real();
 	reset_counts();
-	atomic_store(&collector.births, 0);
+	atomic_store(&collector.threads_to_begin, 0);
 	if (!atomic_exchange(&collector.recording, false))
 		return;
 	maps_forget();

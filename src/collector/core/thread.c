@@ -165,23 +165,23 @@ void thread_release(struct thread *thread)
 }
 
 /* The state is the calling thread's from now on. */
-static void begin_state(struct thread *thread, uint64_t birth_ns)
+static void begin_state(struct thread *thread, uint64_t begin_ns)
 {
 	bool same = collector.proc_pid == atomic_load(&collector.pid);
 
 	thread->proc_tid = same ? sys_gettid() : tasks_own_number();
 	atomic_store(&thread->tid, sys_gettid());
-	thread->clock.last.now_ns = birth_ns;
-	thread->clock.recorded_ns = recording_clock_ns(birth_ns, &(bool){0});
-	writer_thread_begin(thread, birth_ns);
+	thread->clock.last.now_ns = begin_ns;
+	thread->clock.recorded_ns = recording_clock_ns(begin_ns, &(bool){0});
+	writer_thread_begin(thread, begin_ns);
 }
 
-void thread_adopt(struct thread *thread, uint64_t birth_ns)
+void thread_adopt(struct thread *thread, uint64_t begin_ns)
 {
 	struct own_faults own;
 
 	profile_source.own_begin(&own);
-	begin_state(thread, birth_ns);
+	begin_state(thread, begin_ns);
 	profile_source.own_end(thread, &own);
 	/* A handler sees the state only when it is whole. */
 	atomic_signal_fence(memory_order_release);
@@ -230,14 +230,14 @@ static struct thread *join_announced(struct thread *thread)
 		thread_self = thread;
 	thread_unlock(thread);
 	if (!joined)
-		thread_bury(thread, tid);
+		thread_drop_ended(thread, tid);
 	return joined ? thread : NULL;
 }
 
 struct thread *thread_make_current(void)
 {
 	/* A thread that pthread_create makes gets the state prepared for it in a moment. */
-	if (atomic_load(&collector.births))
+	if (atomic_load(&collector.threads_to_begin))
 		return NULL;
 	struct thread *thread = thread_find(sys_gettid());
 
@@ -326,7 +326,7 @@ void thread_announce(int tid, int dir)
 		thread_unlock(known);
 }
 
-void thread_bury(struct thread *thread, int tid)
+void thread_drop_ended(struct thread *thread, int tid)
 {
 	if (!thread_try_lock(thread))
 		return;
@@ -384,7 +384,7 @@ uint32_t thread_count(void)
 bool thread_is_alone(const struct thread *own)
 {
 	/* One that is not born yet has no id: it gets that before it is counted off. */
-	if (atomic_load(&collector.births))
+	if (atomic_load(&collector.threads_to_begin))
 		return false;
 	uint32_t count = atomic_load(&registry_count);
 

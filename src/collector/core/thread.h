@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The calling thread's state, NULL before its first event; or thread_gone, once the thread has said
- * goodbye: late events of it are not recorded. */
+/* The calling thread's state, NULL before its first event; or thread_gone, once the thread has
+ * ended: late events of it are not recorded. */
 extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 extern struct thread thread_gone;
 struct thread *thread_make_current(void);
@@ -56,14 +56,14 @@ struct thread *thread_find(int tid);
 /* A state for a thread about to be created, and the way back if it is not. */
 struct thread *thread_new(void);
 void thread_release(struct thread *thread);
-/* Makes the state the calling thread's: its begin is accounted from `birth_ns`. */
-void thread_adopt(struct thread *thread, uint64_t birth_ns);
+/* Makes the state the calling thread's: its begin is accounted from `begin_ns`. */
+void thread_adopt(struct thread *thread, uint64_t begin_ns);
 
 /* A state for a thread that runs already and has not had an event: it finds it by its id. `dir` is
  * an open /proc/self/task. */
 void thread_announce(int tid, int dir);
-/* The thread `tid` has left without a word: its state is free again. */
-void thread_bury(struct thread *thread, int tid);
+/* The thread `tid` has ended where we do not see that: its state is free again. */
+void thread_drop_ended(struct thread *thread, int tid);
 /* For a new recording in the same process: the states of living threads stay theirs. */
 void thread_empty_lanes(void);
 

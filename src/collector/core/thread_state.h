@@ -43,7 +43,7 @@ enum { PHASE_RECENT = 16 };
 
 struct clock_phase {
 	enum phase_mode mode;
-	uint64_t birth_cpu_ns; /* the thread's CPU clock at its begin */
+	uint64_t begin_cpu_ns; /* the thread's CPU clock at its begin */
 	uint64_t due_cpu_ns;   /* … when its CPU timer is to expire next */
 	uint64_t tick_cpu_ns;  /* … at its last tick */
 	uint64_t held_ns; /* until its first tick, where no other thread's stack is to have it */
@@ -60,7 +60,7 @@ struct clock_phase {
 	bool wall;		/* its timer is one of the wall clock, which expires in time */
 	bool timer_first;	/* perf engine, the process's first tick: by a timer */
 	uint32_t wary;		/* so many lives more that such a timer could meet waiting */
-	uint64_t birth_waits;	/* how often it had waited at its begin */
+	uint64_t begin_waits;	/* how often it had waited at its begin */
 	uint64_t early_waits;	/* … when its timer last expired too early */
 	uint64_t rest_ns;	/* at the end of a recording: no tick of the thread stands for it */
 	uint32_t rest_state;
@@ -222,7 +222,7 @@ struct thread {
 	struct runtime_context cpu_context; /* … then */
 	uint32_t start_stack;		    /* the start routine: for waits that no event saw */
 	struct listing listing;
-	uint32_t goodbyes; /* rounds of thread-specific destructors seen */
+	uint32_t destructor_rounds; /* of thread-specific data, seen so far */
 };
 
 #endif

@@ -414,17 +414,17 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 void clock_begin(struct thread *thread)
 {
 	struct clock_account *clock = &thread->clock;
-	uint64_t birth_ns = clock->last.now_ns;
+	uint64_t begin_ns = clock->last.now_ns;
 
 	clock_read(&clock->last);
 	clock->stopped_seen_ns = atomic_load(&collector.stopped_ns);
 	clock->system_done_us = clock->last.system_us;
 	clock->tick_faults = clock->last.minor_faults + clock->last.major_faults;
-	if (!birth_ns) { /* it ran before, and was queued */
+	if (!begin_ns) { /* it ran before, and was queued */
 		clock->delay_ns = clock_own_delay_ns();
 		return;
 	}
-	clock->last.now_ns = birth_ns;
+	clock->last.now_ns = begin_ns;
 	clock->last.cpu_ns = 0;
 }
 

@@ -16,7 +16,8 @@
 
 struct clock_remote;
 
-/* The accounting of the calling thread begins: now for main and after a fork, else at its birth. */
+/* The accounting of the calling thread begins: now for main and after a fork, else when it began.
+ */
 void clock_begin(struct thread *thread);
 
 /* A tick of the thread's CPU clock: the pending CPU time belongs to these registers' stack. */

@@ -212,7 +212,7 @@ static void bury_if_gone(struct thread *thread, void *unused)
 
 	(void)unused;
 	if (sys_call(SYS_tgkill, atomic_load(&collector.pid), tid, 0, 0) == -ESRCH)
-		thread_bury(thread, tid);
+		thread_drop_ended(thread, tid);
 }
 
 /* False: nobody wants the recording any more, or there is nothing to record. */

@@ -421,7 +421,7 @@ static void look_at(struct thread *thread, void *arg)
 	}
 	if (!clock_look_sums(&thread->files, &remote)) {
 		if (sys_call(SYS_tgkill, atomic_load(&collector.pid), tid, 0, 0) == -ESRCH)
-			thread_bury(thread, tid);
+			thread_drop_ended(thread, tid);
 		return;
 	}
 	guard(thread, tid, tick);

@@ -208,7 +208,7 @@ static void vary_intervals(void)
 		set_interval(&later_fd, jitter_ns(collector.last_interval_ns));
 }
 
-void perf_engine_before_birth(void)
+void perf_engine_before_thread(void)
 {
 	if (atomic_load_explicit(&first_phase, memory_order_relaxed) && tick_fd >= 0)
 		vary_intervals();

@@ -18,7 +18,7 @@ bool perf_engine_prepare(void);
 void perf_engine_breathed(void);
 bool perf_engine_start(char *reason, size_t size);
 /* Before a thread is created: it inherits the length of the interval. */
-void perf_engine_before_birth(void);
+void perf_engine_before_thread(void);
 void perf_engine_pause(void);  /* before exec: no event may be pending */
 void perf_engine_resume(void); /* … when the exec failed */
 void perf_engine_forget(void); /* in the child of a fork */

@@ -144,7 +144,7 @@ static void set_wary(struct clock_phase *phase, uint32_t wary)
 static uint32_t wary_of(const struct thread *thread)
 {
 	const struct clock_phase *phase = &thread->clock.phase;
-	uint64_t waits = thread->clock.last.voluntary_switches - phase->birth_waits;
+	uint64_t waits = thread->clock.last.voluntary_switches - phase->begin_waits;
 
 	return waits > WAITS_FEW ? WARY_LIVES : phase->wary;
 }
@@ -256,8 +256,8 @@ void phase_begin_process(struct thread *thread)
 
 	phase_prepare();
 	*phase = (struct clock_phase){.mode = jitter_bits() >> 63 ? PHASE_LAST : PHASE_NEXT};
-	phase->birth_cpu_ns = thread->clock.last.cpu_ns;
-	phase->birth_waits = phase->early_waits = thread->clock.last.voluntary_switches;
+	phase->begin_cpu_ns = thread->clock.last.cpu_ns;
+	phase->begin_waits = phase->early_waits = thread->clock.last.voluntary_switches;
 }
 
 uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns)
@@ -366,7 +366,7 @@ static void grow_old(struct thread *thread, uint64_t age_ns)
 {
 	struct clock_phase *phase = &thread->clock.phase;
 	uint64_t since_ns = age_ns - young_ns(), all = pending(thread);
-	uint64_t end_cpu_ns = phase->birth_cpu_ns + young_ns();
+	uint64_t end_cpu_ns = phase->begin_cpu_ns + young_ns();
 
 	charge_last(thread, all > since_ns ? all - since_ns : 0);
 	uint64_t held = phase->held_ns;
@@ -464,14 +464,14 @@ bool phase_rest_of_old(struct thread *thread)
 static bool tick_of_young(struct thread *thread, enum format_state state, uint32_t stack)
 {
 	struct clock_phase *phase = &thread->clock.phase;
-	uint64_t age_ns = thread->clock.last.cpu_ns - phase->birth_cpu_ns;
+	uint64_t age_ns = thread->clock.last.cpu_ns - phase->begin_cpu_ns;
 	bool old = age_ns >= young_ns();
 
 	if (!old && !is_timed(thread))
 		phase->due_cpu_ns = thread->clock.last.cpu_ns + interval_of_event_ns();
 	if (phase->mode == PHASE_NEXT) {
 		if (old) {
-			hand_on(thread, phase->birth_cpu_ns + young_ns());
+			hand_on(thread, phase->begin_cpu_ns + young_ns());
 			be_old(thread);
 		}
 		if (phase->ticked)
@@ -688,7 +688,7 @@ bool phase_has_timer(const struct thread *thread)
 	const struct clock_phase *phase = &thread->clock.phase;
 
 	return phase_is_young(thread) && thread->timer &&
-	       clock_own_cpu_ns() - phase->birth_cpu_ns < young_ns();
+	       clock_own_cpu_ns() - phase->begin_cpu_ns < young_ns();
 }
 
 static uint64_t timer_delay_ns(struct thread *thread)

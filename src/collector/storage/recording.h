@@ -61,9 +61,9 @@ struct collector {
 	uint64_t default_stack_size;
 
 	_Atomic uint32_t forks, execs, combos;
-	_Atomic uint32_t threads; /* numbers given out */
-	_Atomic uint32_t births;  /* threads created that have not begun */
-	_Atomic uint32_t met;	  /* threads that were first seen by an event */
+	_Atomic uint32_t threads;	   /* numbers given out */
+	_Atomic uint32_t threads_to_begin; /* created, and have not begun */
+	_Atomic uint32_t met;		   /* threads that were first seen by an event */
 	_Atomic uint64_t events, dropped, unwind_failed, truncated;
 	_Atomic uint64_t cpu_recorded_ns;
 	/* process CPU time that is not recorded: before, and our own */

@@ -210,7 +210,7 @@ int wrapped_clone(clone_function *run, void *stack, int flags, void *argument, v
 	fork_before_clone((unsigned)flags);
 	if (!fork_has_own_memory((unsigned)flags)) {
 		if (flags & CLONE_THREAD)
-			perf_engine_before_birth();
+			perf_engine_before_thread();
 		else if (flags & CLONE_VM)
 			before_vfork();
 		return NEXT(clone)(run, stack, flags, argument, parent_tid, tls, child_tid);

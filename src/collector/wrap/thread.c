@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pthread_create and thrd_create: each thread gets its state before it runs,
- * begins its accounting with its birth, and settles it when it ends, however
+ * begins its accounting when it begins, and settles it when it ends, however
  * short it lives and however it ends (return, pthread_exit, cancellation): a
  * destructor of thread-specific data, which puts itself back until the last
  * round, runs after all the program's own.
@@ -54,7 +54,7 @@ static void late_open(uint64_t mask)
 }
 
 /* A thread that is about to vanish: what it waited last belongs to its start routine. */
-static void say_goodbye(struct thread *thread)
+static void finish_thread(struct thread *thread)
 {
 	if (!collector_is_ours() || thread_current_if_known() != thread)
 		return;
@@ -83,13 +83,13 @@ static void on_thread_data(void *value)
 {
 	struct thread *thread = value;
 
-	if (++thread->goodbyes < PTHREAD_DESTRUCTOR_ITERATIONS) {
+	if (++thread->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
 		pthread_setspecific(end_key, thread);
 		return;
 	}
 	uint64_t mask = late_close();
 
-	say_goodbye(thread);
+	finish_thread(thread);
 	late_open(mask);
 }
 
@@ -133,7 +133,8 @@ static bool begin(struct thread *thread)
 	} else {
 		thread_release(thread);
 	}
-	atomic_fetch_sub(&collector.births, 1); /* not before: an event would make a second state */
+	atomic_fetch_sub(&collector.threads_to_begin,
+			 1); /* not before: an event would make a second state */
 	if (!wanted)
 		return false;
 	clock_begin(thread);
@@ -203,8 +204,8 @@ static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)
 	if (!thread)
 		return NULL;
 	creator = thread_own_state();
-	perf_engine_before_birth();
-	atomic_fetch_add(&collector.births, 1);
+	perf_engine_before_thread();
+	atomic_fetch_add(&collector.threads_to_begin, 1);
 	if (attributes)
 		pthread_attr_getstacksize(attributes, &size);
 	thread->start_routine = routine;
@@ -219,7 +220,7 @@ static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)
 
 static void not_created(struct thread *thread)
 {
-	atomic_fetch_sub(&collector.births, 1);
+	atomic_fetch_sub(&collector.threads_to_begin, 1);
 	thread_release(thread);
 }
 

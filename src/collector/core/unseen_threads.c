@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/births.h"
+#include "collector/core/unseen_threads.h"
 
 #include "collector/core/log.h"
 #include "collector/core/thread.h"
@@ -11,7 +11,7 @@
 /* So much CPU time in no event tells that threads came and went. */
 enum { LOST_WORTH_PERCENT = 5 };
 
-void births_say(uint64_t cpu_ns, uint64_t recorded_ns)
+void unseen_threads_log(uint64_t cpu_ns, uint64_t recorded_ns)
 {
 	uint32_t met = atomic_exchange(&collector.met, 0);
 	uint64_t lost_ns = cpu_ns > recorded_ns ? cpu_ns - recorded_ns : 0;
