@@ -72,7 +72,7 @@ def cpu_of(process):
 
 @test(alone=True, engines=True)
 def short_run(t, engine):
-    """A run of a fraction of a second has more events than at 10 ms by as much as the interval is shorter."""
+    """A run of a fraction of a second has several times the events that it has at 10 ms, where its first 40 ms have more of them."""
     per_second = {}
     for options in ((), ('-p', '10.007')):
         result = t.collect(t.target('shares'), '400', engine=engine, options=options)
@@ -86,7 +86,7 @@ def short_run(t, engine):
         else:
             t.check('a tick every' not in result.err, f'the last message: {result.err[-300:]}')
             t.equal(interval_line(t, result.experiment), '10007 microsecs.', 'in the header')
-    t.ratio(per_second[()], per_second[('-p', '10.007')], TIMES / 2, TIMES * 1.5, 'events at the default/at 10 ms')
+    t.ratio(per_second[()], per_second[('-p', '10.007')], TIMES / 4, TIMES * 1.5, 'events at the default/at 10 ms')
 
 
 @test(alone=True, engines=True)

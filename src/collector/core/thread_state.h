@@ -34,9 +34,9 @@ struct clock_reading {
 
 /* Which tick's stack gets an interval of a young thread (clock_phase.c). */
 enum phase_mode {
-	PHASE_OLD,  /* the tick that ends an interval: all threads in the long run */
-	PHASE_LAST, /* the tick that begins it; at first the last one of another thread */
-	PHASE_NEXT, /* the tick that ends it: a process's first thread, in every second process */
+	PHASE_OLD,   /* the tick that ends an interval: all threads in the long run */
+	PHASE_LAST,  /* the tick that begins it; at first the last one of another thread */
+	PHASE_STEPS, /* the tick of each step has that step: a process's first thread */
 };
 
 enum { PHASE_RECENT = 16 };
@@ -47,6 +47,9 @@ struct clock_phase {
 	uint64_t due_cpu_ns;   /* … when its CPU timer is to expire next */
 	uint64_t tick_cpu_ns;  /* … at its last tick */
 	uint64_t held_ns; /* until its first tick, where no other thread's stack is to have it */
+	uint64_t first_due_ns;		/* PHASE_STEPS, ages: when the first tick was due */
+	uint64_t paid_until_ns;		/* … up to where time goes to the last tick */
+	uint64_t step_end_ns;		/* … the end of the step whose tick comes next */
 	uint64_t overpaid_ns;		/* what the next thread owes its predecessor */
 	uint32_t stack, state;		/* who gets what is pending, or what is left; 0: nobody */
 	struct runtime_context context; /* … then */

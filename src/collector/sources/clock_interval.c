@@ -23,7 +23,6 @@ enum { TICKS_LEAST = 300, TICKS_MOST = 2000, CHEAP_PART = 200 };
 static _Atomic uint64_t widened_ns; /* CLOCK_MONOTONIC; 0: not in this process */
 static uint64_t began_ns;	    /* the interval that it began with */
 static void (*when_widened)(void);
-static _Atomic uint64_t event_ns;
 
 void interval_read_param(const char *value)
 {
@@ -47,16 +46,6 @@ void interval_begin(void)
 void interval_call_when_widened(void (*function)(void))
 {
 	when_widened = function;
-}
-
-void interval_note_event(uint64_t ns)
-{
-	atomic_store_explicit(&event_ns, ns, memory_order_relaxed);
-}
-
-uint64_t interval_of_event_ns(void)
-{
-	return atomic_load_explicit(&event_ns, memory_order_relaxed);
 }
 
 bool interval_looks_are_cheap(void)

@@ -23,9 +23,6 @@ void interval_spent(uint64_t cost_ns);
 bool interval_widen(void);
 /* Who has to be told when it becomes longer: in a handler, where the perf engine is at work. */
 void interval_call_when_widened(void (*function)(void));
-/* The length of the interval that is in force for the perf event of the process's first thread. */
-void interval_note_event(uint64_t ns);
-uint64_t interval_of_event_ns(void);
 /* Of the monitor, from one look to the next: an interval, or what timers of CPU clocks need; at
  * this interval its looks are no more than those need. */
 uint64_t interval_look_ns(void);

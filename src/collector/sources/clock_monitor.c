@@ -164,7 +164,7 @@ static bool take(struct thread *thread, const struct unwind_regs *regs, bool by_
 		clock_tick(thread, regs);
 	}
 	if (by_timer)
-		phase_timer_expired(thread);
+		phase_timer_expired(thread, locked);
 	if (locked)
 		thread_unlock(thread);
 	return locked;

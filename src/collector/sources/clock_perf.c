@@ -46,6 +46,7 @@
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_reading.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/sources/clock_steps.h"
 #include "collector/sources/clock_switches.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/sources/clock_watch.h"
@@ -83,8 +84,7 @@ static _Atomic uint32_t switches_seen; /* in the window that is open */
 static _Atomic uint64_t window_start_ns;
 static _Atomic uint32_t heavy_windows;
 static _Atomic bool paused;
-static _Atomic uint64_t tick_ns, later_ns; /* their intervals in the process's first thread */
-static _Atomic bool first_phase;	   /* the interval is only what is left of one */
+static _Atomic bool first_phase; /* the interval is only a part of one */
 static char rearm_stack[4096] __attribute__((aligned(16)));
 
 static int control(_Atomic int *event, unsigned long request)
@@ -185,17 +185,8 @@ static _Atomic int *ticking(void)
 	return atomic_load_explicit(&later, memory_order_relaxed) ? &later_fd : &tick_fd;
 }
 
-static void tell_interval(void)
-{
-	interval_note_event(atomic_load_explicit(ticking() == &later_fd ? &later_ns : &tick_ns,
-						 memory_order_relaxed));
-}
-
 static void set_interval(_Atomic int *event, uint64_t interval_ns)
 {
-	atomic_store_explicit(event == &later_fd ? &later_ns : &tick_ns, interval_ns,
-			      memory_order_relaxed);
-	tell_interval();
 	sys_ioctl(descriptor_number(event), PERF_EVENT_IOC_PERIOD, (unsigned long)&interval_ns);
 }
 
@@ -221,7 +212,6 @@ static void widen(void)
 	atomic_fetch_add(&widening, 1);
 	if (later_fd >= 0) {
 		atomic_store(&later, true);
-		tell_interval();
 		/* In this order: a thread that is born meanwhile has one of them at least. */
 		if (!atomic_load(&paused) && !control(&later_fd, PERF_EVENT_IOC_ENABLE))
 			control(&tick_fd, PERF_EVENT_IOC_DISABLE);
@@ -241,19 +231,30 @@ static struct counter_signal counter_signal_of(uint64_t event, const siginfo_t *
 	};
 }
 
+/* Does each tick set when the next one comes? */
+static bool are_steps(const struct thread *thread)
+{
+	return thread && atomic_load_explicit(&first_phase, memory_order_relaxed);
+}
+
 /*
  * The next intervals of the process's first thread, and of threads that begin meanwhile, are
  * longer or shorter: a program whose work comes in periods must not meet the ticks always at the
- * same place.  An inherited event's interval is its own for good.
+ * same place.  An inherited event's interval is its own for good.  While the process is young, and
+ * has no other thread, each tick sets when the next one comes (clock_steps.c).
  */
-static void vary_interval(void)
+static void vary_interval(const struct thread *thread)
 {
 	enum { EVERY = 4 };
 	static uint32_t ticks;
 
 	if (tick_fd < 0 || sys_gettid() != atomic_load(&collector.pid))
 		return;
-	if (ticks++ % EVERY == 0 || atomic_load(&first_phase))
+	uint64_t step_ns = are_steps(thread) ? phase_step_delay_ns(thread) : 0;
+
+	if (step_ns)
+		set_interval(ticking(), step_ns);
+	else if (ticks++ % EVERY == 0 || atomic_load(&first_phase))
 		vary_intervals();
 }
 
@@ -263,12 +264,14 @@ static void take(struct thread *thread, uint64_t event, struct counter_signal *c
 {
 	counted->locked = thread && thread_try_lock(thread); /* else time stays pending */
 	counter_signal(thread, counted, regs);
-	if (event == PERF_EVENT_TICK)
-		vary_interval();
-	if (counted->locked && event == PERF_EVENT_TICK && !phase_has_timer(thread))
+	bool early = counted->locked && are_steps(thread) && phase_step_is_early(thread);
+
+	if (counted->locked && event == PERF_EVENT_TICK && !early && !phase_has_timer(thread))
 		clock_tick(thread, regs);
 	else if (counted->locked && is_switch)
 		clock_switched_in(thread, regs);
+	if (event == PERF_EVENT_TICK)
+		vary_interval(thread);
 }
 
 static enum overhead_kind kind_of(uint64_t event, uint64_t counter, bool is_switch)
@@ -356,12 +359,9 @@ bool perf_signal_is_ours(const siginfo_t *info)
  */
 static uint64_t first_interval_ns(void)
 {
-	enum { SHORTEST_NS = 200 * 1000, PART = 16 };
-	uint64_t shortest_ns = collector.interval_ns / PART;
+	const uint64_t shortest_ns = 200 * 1000;
 	struct thread *thread = thread_current_if_known();
 
-	if (shortest_ns < SHORTEST_NS)
-		shortest_ns = SHORTEST_NS;
 	if (shortest_ns >= collector.interval_ns)
 		return collector.interval_ns;
 	if (!thread)
@@ -370,11 +370,7 @@ static uint64_t first_interval_ns(void)
 
 	if (!thread->clock.phase.timer_first)
 		return first_ns;
-	uint64_t next_ns = jitter_ns(collector.interval_ns);
-
-	atomic_store_explicit(&tick_ns, next_ns, memory_order_relaxed);
-	tell_interval();
-	return first_ns + next_ns;
+	return first_ns + steps_length_ns(0, 0); /* at the same place of the second step */
 }
 
 static uint64_t begin_interval_ns(uint64_t event)
@@ -383,8 +379,7 @@ static uint64_t begin_interval_ns(uint64_t event)
 		return 0;
 	if (event == PERF_EVENT_TICK)
 		return first_interval_ns();
-	atomic_store(&later_ns, jitter_ns(collector.last_interval_ns));
-	return atomic_load(&later_ns);
+	return jitter_ns(collector.last_interval_ns);
 }
 
 /* 0, or a negative errno. */
@@ -414,7 +409,6 @@ bool perf_engine_prepare(void)
 	atomic_store(&heavy_windows, 0);
 	atomic_store(&paused, false);
 	atomic_store(&later, false);
-	tell_interval();
 	atomic_store(&widening, 0);
 	/* For the timers of young threads; and to hand over is done in a handler, whose mask is not
 	 * the program's. */

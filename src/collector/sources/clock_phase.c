@@ -14,10 +14,10 @@
  *   each tick stands for the time up to the next one wherever in a life it comes, and each thread's
  *   sum is its CPU clock all the same.
  *
- * Processes can't hand a stack on, but what is left of an interval they do (clock_line.c); where
- * nothing is the first phase is random.  A coin decides whether a process charges the tick that
- * begins an interval or the one that ends it; the two parts of an interval
- * at the ends of the life make one whole for one tick, and what they are more is nobody's.
+ * Processes can't hand a stack on.  So the young life of a process's first thread is divided into
+ * steps that grow with its age, and each tick, which can come anywhere in its step, gets that step
+ * (clock_steps.c).  What the last step has without a tick is nobody's.  What a process leaves of a
+ * first step the next one begins with (clock_line.c); where nothing is the first tick is random.
  *
  * Threads that run when another one ends the process, or makes it another program, have no next one
  * either: see phase_gather.
@@ -35,6 +35,7 @@
 #include "collector/sources/clock_line.h"
 #include "collector/sources/clock_reading.h"
 #include "collector/sources/clock_state.h"
+#include "collector/sources/clock_steps.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/storage/family.h"
 #include "collector/storage/recording.h"
@@ -53,8 +54,8 @@ enum { WAITS_FEW = 2, WARY_LIVES = 16 };
 /* Last ticks that stand for all at the end; so many of them share what one thread has left. */
 enum { LAST_TICKS = 64, LAST_PARTS = 4 };
 
-/* So much too early or too late is in time. */
-enum { EARLY_NS = 20 * 1000, LATE_NS = 100 * 1000 };
+/* So much too early is in time. */
+enum { EARLY_NS = 20 * 1000 };
 
 /* What a thread that has ended left to the next one of its start routine. */
 struct slot {
@@ -126,6 +127,12 @@ static uint64_t whole_ns(const struct thread *thread)
 	return is_timed(thread) ? timer_interval_ns(thread) : collector.interval_ns;
 }
 
+/* Of ticks in steps: a timer of the CPU clock expires with the kernel's ticks. */
+static uint64_t grain_ns(const struct thread *thread)
+{
+	return is_timed(thread) && !thread->clock.phase.wall ? kernel_tick_ns : 0;
+}
+
 /* What an interval of which only `part_ns` were lacks to be whole. */
 static uint64_t missing_ns(const struct thread *thread, uint64_t part_ns)
 {
@@ -195,21 +202,17 @@ static void fill_slot(const struct thread *thread, uint64_t end_cpu_ns)
 	}
 }
 
-/*
- * Not what is no part of an interval: a tick that has not come long after its time comes at no
- * moment that is known.  Several threads exchange their events.
- */
+/* Several threads exchange their events. */
 static void fill_line(const struct thread *thread, uint64_t end_cpu_ns)
 {
 	const struct clock_phase *phase = &thread->clock.phase;
-	uint64_t due_ns = phase->due_cpu_ns;
-	uint64_t late_ns = is_timed(thread) && !phase->wall ? kernel_tick_ns : LATE_NS;
+	uint64_t age_ns = end_cpu_ns - phase->begin_cpu_ns, grain = grain_ns(thread);
 
-	if (!due_ns || due_ns + late_ns < end_cpu_ns || atomic_load(&collector.threads) != 1)
+	if (phase->mode != PHASE_STEPS || !phase->step_end_ns ||
+	    atomic_load(&collector.threads) != 1)
 		return;
-	uint64_t left_ns = due_ns > end_cpu_ns ? due_ns - end_cpu_ns : 0;
-
-	line_give(family_page(), line_word(left_ns, whole_ns(thread), wary_of(thread)));
+	line_give(family_page(), line_word(steps_left_ns(phase, age_ns, grain),
+					   steps_length_ns(0, grain), wary_of(thread)));
 }
 
 static void hand_on(const struct thread *thread, uint64_t end_cpu_ns)
@@ -255,25 +258,28 @@ void phase_begin_process(struct thread *thread)
 	struct clock_phase *phase = &thread->clock.phase;
 
 	phase_prepare();
-	*phase = (struct clock_phase){.mode = jitter_bits() >> 63 ? PHASE_LAST : PHASE_NEXT};
+	*phase = (struct clock_phase){.mode = PHASE_STEPS};
 	phase->begin_cpu_ns = thread->clock.last.cpu_ns;
 	phase->begin_waits = phase->early_waits = thread->clock.last.voluntary_switches;
 }
 
 uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns)
 {
-	uint64_t left_ns;
-	uint32_t wary;
+	struct clock_phase *phase = &thread->clock.phase;
+	uint64_t left_ns = jitter_random(steps_length_ns(0, 0));
+	uint32_t wary = 0;
 
-	if (line_read(line_take(family_page()), whole_ns(thread), &left_ns, &wary))
-		set_wary(&thread->clock.phase, wary);
-	else
-		left_ns =
-			is_timed(thread) ? first_delay_ns(thread) : jitter_random(whole_ns(thread));
-	thread->clock.phase.timer_first = left_ns < least_ns && thread->clock.phase.wall;
-	if (left_ns < least_ns && !thread->clock.phase.wall)
+	line_read(line_take(family_page()), steps_length_ns(0, 0), &left_ns, &wary);
+	set_wary(phase, wary);
+	uint64_t grain = grain_ns(thread);
+
+	if (grain) /* its first tick of the kernel, which comes anywhere */
+		left_ns = 1;
+	phase->timer_first = left_ns < least_ns && phase->wall;
+	if (left_ns < least_ns && !phase->wall)
 		left_ns = least_ns;
-	thread->clock.phase.due_cpu_ns = clock_other_cpu_ns(thread->tid) + left_ns;
+	steps_begin(phase, left_ns, grain);
+	phase->due_cpu_ns = clock_other_cpu_ns(thread->tid) + left_ns;
 	return left_ns;
 }
 
@@ -461,35 +467,63 @@ bool phase_rest_of_old(struct thread *thread)
 	return true;
 }
 
-static bool tick_of_young(struct thread *thread, enum format_state state, uint32_t stack)
+static uint64_t age_ns_of(const struct thread *thread)
+{
+	return thread->clock.last.cpu_ns - thread->clock.phase.begin_cpu_ns;
+}
+
+/* What is pending up to the end of its step goes to the last tick. */
+static void charge_step(struct thread *thread)
+{
+	const struct clock_phase *phase = &thread->clock.phase;
+	uint64_t all = pending(thread), from_ns = age_ns_of(thread) - all;
+	int64_t part = (int64_t)(phase->paid_until_ns - from_ns);
+
+	if (!phase->ticked || part <= 0)
+		return;
+	charge(thread, (uint64_t)part < all ? (uint64_t)part : all, phase->state, phase->stack,
+	       &phase->context);
+}
+
+static void keep_tick(struct thread *thread, enum format_state state, uint32_t stack)
 {
 	struct clock_phase *phase = &thread->clock.phase;
-	uint64_t age_ns = thread->clock.last.cpu_ns - phase->begin_cpu_ns;
-	bool old = age_ns >= young_ns();
 
-	if (!old && !is_timed(thread))
-		phase->due_cpu_ns = thread->clock.last.cpu_ns + interval_of_event_ns();
-	if (phase->mode == PHASE_NEXT) {
-		if (old) {
-			hand_on(thread, phase->begin_cpu_ns + young_ns());
-			be_old(thread);
-		}
-		if (phase->ticked)
-			return false;
-		phase->held_ns = pending(thread);
-	} else if (old) {
-		grow_old(thread, age_ns);
-		be_old(thread);
-		return false;
-	} else {
-		charge_last(thread, pending(thread));
-	}
 	phase->stack = stack;
 	phase->state = state;
 	context_keep(&phase->context, &thread->context);
 	phase->ticked = true;
 	phase->tick_cpu_ns = thread->clock.last.cpu_ns;
-	return phase->mode == PHASE_LAST;
+}
+
+static void tick_of_process(struct thread *thread, enum format_state state, uint32_t stack)
+{
+	charge_step(thread);
+	keep_tick(thread, state, stack);
+	if (age_ns_of(thread) < young_ns()) {
+		steps_tick(&thread->clock.phase, age_ns_of(thread), grain_ns(thread));
+		return;
+	}
+	hand_on(thread, thread->clock.phase.begin_cpu_ns + young_ns());
+	be_old(thread);
+}
+
+static bool tick_of_young(struct thread *thread, enum format_state state, uint32_t stack)
+{
+	uint64_t age_ns = age_ns_of(thread);
+
+	if (thread->clock.phase.mode == PHASE_STEPS) {
+		tick_of_process(thread, state, stack);
+		return false;
+	}
+	if (age_ns >= young_ns()) {
+		grow_old(thread, age_ns);
+		be_old(thread);
+		return false;
+	}
+	charge_last(thread, pending(thread));
+	keep_tick(thread, state, stack);
+	return true;
 }
 
 bool phase_tick(struct thread *thread, enum format_state state, uint32_t stack)
@@ -512,13 +546,8 @@ void phase_settle(struct thread *thread, enum format_state state)
 		charge_nobody(thread, left, state);
 		charge_held(thread, 0, state);
 	} else {
-		uint64_t missing = missing_ns(thread, phase->held_ns);
-		uint64_t given = left < missing ? left : missing;
-
-		if (phase->ticked)
-			charge(thread, given, phase->state, phase->stack, &phase->context);
+		charge_step(thread);
 		charge_nobody(thread, pending(thread), state);
-		phase->held_ns = UINT64_MAX; /* it is whole */
 	}
 }
 
@@ -683,6 +712,23 @@ void phase_spread(void)
 
 /* ---- ticks ---- */
 
+bool phase_step_is_early(const struct thread *thread)
+{
+	const struct clock_phase *phase = &thread->clock.phase;
+
+	return phase->mode == PHASE_STEPS && clock_own_cpu_ns() + EARLY_NS < phase->due_cpu_ns;
+}
+
+uint64_t phase_step_delay_ns(const struct thread *thread)
+{
+	enum { LEAST_NS = 100 * 1000 };
+	int64_t left_ns = (int64_t)(thread->clock.phase.due_cpu_ns - clock_own_cpu_ns());
+
+	if (thread->clock.phase.mode != PHASE_STEPS)
+		return 0;
+	return left_ns > LEAST_NS ? (uint64_t)left_ns : LEAST_NS;
+}
+
 bool phase_has_timer(const struct thread *thread)
 {
 	const struct clock_phase *phase = &thread->clock.phase;
@@ -722,7 +768,7 @@ bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs
 	return true;
 }
 
-void phase_timer_expired(struct thread *thread)
+void phase_timer_expired(struct thread *thread, bool taken)
 {
 	if (thread->clock.phase.timer_first) { /* the perf event goes on */
 		thread->clock.phase.timer_first = false;
@@ -731,7 +777,10 @@ void phase_timer_expired(struct thread *thread)
 	}
 	if (!phase_is_young(thread))
 		choose_clock(thread);
-	thread->clock.phase.due_cpu_ns += jitter_ns(timer_interval_ns(thread));
+	if (thread->clock.phase.mode != PHASE_STEPS)
+		thread->clock.phase.due_cpu_ns += jitter_ns(timer_interval_ns(thread));
+	else if (!taken)
+		thread->clock.phase.due_cpu_ns += steps_length_ns(0, grain_ns(thread));
 	timer_arm(thread);
 }
 

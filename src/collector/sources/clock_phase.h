@@ -36,6 +36,10 @@ void phase_gather(void);
 void phase_spread(void);
 /* Ticks of the perf event are nothing to a young thread, whose timer ticks. */
 bool phase_has_timer(const struct thread *thread);
+/* Perf engine, a process's young first thread: has a tick come before its time on the CPU clock,
+ * from which the kernel may leave out what the event counts?  Until the next tick; else 0. */
+bool phase_step_is_early(const struct thread *thread);
+uint64_t phase_step_delay_ns(const struct thread *thread);
 void phase_forget(void); /* in the child of a fork */
 /*
  * Sets when the first tick of the process is due, and returns the CPU time until then.  What is
@@ -47,6 +51,7 @@ void phase_leave_process(void);
 
 /* The timer has expired before its time on the CPU clock came: no tick; it is set again. */
 bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs);
-void phase_timer_expired(struct thread *thread);
+/* … in time; taken: with a tick. */
+void phase_timer_expired(struct thread *thread, bool taken);
 
 #endif
