@@ -270,7 +270,8 @@ uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns)
 	uint32_t wary = 0;
 
 	line_read(line_take(family_page()), steps_length_ns(0, 0), &left_ns, &wary);
-	set_wary(phase, wary);
+	/* A call that a program which ran before waits in would not go on behind our signal. */
+	set_wary(phase, collector.late ? WARY_LIVES : wary);
 	uint64_t grain = grain_ns(thread);
 
 	if (grain) /* its first tick of the kernel, which comes anywhere */
