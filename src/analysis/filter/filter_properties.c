@@ -230,7 +230,7 @@ static void load_pc(const struct filter_rows *rows, struct filter_slot *slot)
 		.info = {name_, description_, ""}, .reason = (reason_)                             \
 	}
 
-#define NO_JAVA	       "Java's names of threads are not recorded; THRID is the thread"
+#define NO_JAVA	       "THREAD is the thread, and TNAME finds it by its name"
 #define NO_COLLECTIONS "they are not recorded; the threads that do them are threads as others"
 #define NO_OPENMP      "it is not recorded; CPRID is the region, FNAME its code"
 #define NO_RACES       "data races are not recorded; compilers find them (-fsanitize=thread)"
