@@ -29,6 +29,8 @@ struct life {
 	uint64_t begin_ns, end_ns;
 	uint64_t user_us, system_us; /* with the children that it awaited */
 	uint64_t below_us;	     /* of these children, as far as each is known; the reader's */
+	bool tells_children; /* it knows what those used which nothing else tells of; the reader's
+			      */
 	int status, number;
 };
 

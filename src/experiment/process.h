@@ -23,6 +23,7 @@ struct process {
 	const char *name;      /* "test.1.er", "test.1.er/_f1.er" */
 	const char *lineage;   /* "" for the founder */
 	bool is_unrecorded;    /* it has no files: see unrecorded.h */
+	bool is_untold;	       /* … and nobody knows its CPU time */
 	uint32_t number;       /* what a diag about it says, from 1; 0: it is unrecorded */
 	struct experiment_log log;
 	struct experiment_map map;

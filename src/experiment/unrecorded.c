@@ -10,6 +10,7 @@
  *   call of its own, in system(3)): the process knows their sum;
  * - by a process that was recorded before, and again when that program had executed another one:
  *   the next image knows what the process had used by then.
+ * Of a process that nobody awaited only its name is known.
  * What a recorded process used before its recording began and after it ended is not meant.
  */
 #include "experiment/unrecorded.h"
@@ -161,14 +162,16 @@ static struct unrecorded describe_rest(const struct finder *finder, const struct
  */
 static void report_rest(struct finder *finder, const struct life *life, uint32_t index)
 {
-	enum { END_OF_CHILD_US = 1000 };
+	enum { END_OF_CHILD_US = 1000, LEAST_PROGRAM_US = 100 };
+	struct life *parent = &finder->lives->items.items[index];
 	const struct log_counters *counters = &life->last->log.counters;
 	uint64_t all_us = counters->children_user_us + counters->children_system_us;
 	uint64_t known_us = life->below_us + END_OF_CHILD_US;
+	uint64_t recorded_us = life->below_us + LEAST_PROGRAM_US;
 	const struct life *only = NULL;
 	bool several = false;
 
-	for (uint32_t i = finder->child[index]; all_us > known_us && i != NO_LIFE;
+	for (uint32_t i = finder->child[index]; all_us > recorded_us && i != NO_LIFE;
 	     i = finder->sibling[i]) {
 		const struct life *child = &finder->lives->items.items[i];
 
@@ -178,8 +181,11 @@ static void report_rest(struct finder *finder, const struct life *life, uint32_t
 		if (is_unseen(child)) {
 			several |= only && strcmp(name_of(only), name_of(child)) != 0;
 			only = child;
+		} else {
+			recorded_us += END_OF_CHILD_US;
 		}
 	}
+	parent->tells_children = all_us > recorded_us;
 	if (all_us > known_us)
 		report(finder,
 		       only && !several ? describe(finder, only)
@@ -210,21 +216,23 @@ static uint64_t total_us(const struct life *life)
  * only what they had when it was last looked at.  What is more than its threads can have used since
  * their last events is theirs.
  */
-static void report_unclosed(struct finder *finder, const struct life *life)
+static void report_unclosed(struct finder *finder, struct life *life)
 {
 	uint64_t most_us, rest_us = lives_rest_us(finder->lives, life, &most_us);
 
-	if (rest_us > most_us && !life->number)
+	life->tells_children = rest_us > most_us && !life->number;
+	if (life->tells_children)
 		report(finder, describe_rest(finder, life, "", " or what it started"), rest_us,
 		       life->user_us, life->system_us);
 }
 
 static void account(struct finder *finder, uint32_t index)
 {
-	const struct life *life = &finder->lives->items.items[index];
+	struct life *life = &finder->lives->items.items[index];
 	uint64_t known_us = seen_us(life) + life->below_us;
 
 	if (is_unseen(life)) {
+		life->tells_children = life->has_usage;
 		if (life->has_usage && total_us(life) > known_us)
 			report(finder, describe(finder, life), total_us(life) - known_us,
 			       life->user_us, life->system_us);
@@ -234,6 +242,28 @@ static void account(struct finder *finder, uint32_t index)
 		report_rest(finder, life, index);
 	if (!life->last->log.counters.present)
 		report_unclosed(finder, life);
+}
+
+/* Whether its CPU time is in no row, however much it was. */
+static bool is_untold(const struct finder *finder, const struct life *life)
+{
+	return is_unseen(life) && !life->has_usage && !life->was_awaited &&
+	       (life->awaiter == NO_LIFE ||
+		!finder->lives->items.items[life->awaiter].tells_children);
+}
+
+static void report_untold(struct finder *finder)
+{
+	for (size_t i = 0; i < finder->lives->items.count; i++) {
+		const struct life *life = &finder->lives->items.items[i];
+
+		if (!is_untold(finder, life))
+			continue;
+		struct unrecorded unrecorded = describe(finder, life);
+
+		unrecorded.is_untold = true;
+		report(finder, unrecorded, 0, 0, 0);
+	}
 }
 
 /* Children before their parents; `order` ends as that. */
@@ -337,6 +367,7 @@ static void account_all(struct finder *finder)
 			finder->lives->items.items[life->awaiter].below_us += total_us(life);
 	}
 	free(order);
+	report_untold(finder);
 	account_between(finder);
 }
 
@@ -378,8 +409,10 @@ static void add_warning(struct experiment_log *log, struct arena *arena,
 	event->attribute_count = 1;
 	event->attributes[0].name = "text";
 	event->attributes[0].value = arena_printf(
-		arena, "nothing was recorded here (%s): only the CPU time is known",
-		unrecorded->reason ? unrecorded->reason : "a static, Go or setuid program?");
+		arena, "nothing was recorded here (%s): %s",
+		unrecorded->reason ? unrecorded->reason : "a static, Go or setuid program?",
+		unrecorded->is_untold ? "its CPU time is not known, for nobody awaited it"
+				      : "only the CPU time is known");
 }
 
 static void fill_log(struct experiment_log *log, struct arena *arena,
@@ -469,7 +502,8 @@ static void add_process(struct experiment *experiment, const struct unrecorded *
 				  .folder = experiment->folder,
 				  .directory = "",
 				  .lineage = whole->lineage,
-				  .is_unrecorded = true};
+				  .is_unrecorded = true,
+				  .is_untold = whole->is_untold};
 
 	process.name = arena_printf(&experiment->arena, "%s/%s", experiment->name, whole->lineage);
 	fill_log(&process.log, &experiment->arena, whole);

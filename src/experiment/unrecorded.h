@@ -15,6 +15,7 @@ struct unrecorded {
 	int64_t pid;	     /* 0: not known, or several processes */
 	uint64_t begin_ns, end_ns;
 	uint64_t user_us, system_us;
+	bool is_untold; /* nobody knows its CPU time: it was not awaited */
 	bool has_status;
 	int exit_status, exit_signal;
 };

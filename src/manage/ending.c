@@ -17,7 +17,8 @@ enum { NAMED = 3 };
 struct program {
 	const char *name;
 	double seconds;
-	size_t processes;
+	size_t processes; /* whose CPU time is known */
+	size_t untold;	  /* … and is not */
 };
 
 static int compare_programs(const void *a, const void *b)
@@ -25,6 +26,20 @@ static int compare_programs(const void *a, const void *b)
 	const struct program *first = a, *second = b;
 
 	return (first->seconds < second->seconds) - (first->seconds > second->seconds);
+}
+
+static void describe_program(struct strbuf *text, const struct program *program)
+{
+	if (!program->processes) {
+		strbuf_printf(text, "%s, whose CPU time is not known", program->name);
+		return;
+	}
+	strbuf_printf(text, "%s %.3f s of CPU time", program->name, program->seconds);
+	/* each may have started others that were not recorded either */
+	if (program->processes > 1)
+		strbuf_printf(text, " in at least %zu processes", program->processes);
+	if (program->untold)
+		strbuf_printf(text, ", and %zu whose CPU time is not known", program->untold);
 }
 
 static char *describe(const struct unrecorded_list *list)
@@ -40,17 +55,14 @@ static char *describe(const struct unrecorded_list *list)
 		if (number == programs.count)
 			vec_push(&programs)->name = item->name;
 		programs.items[number].seconds += (double)(item->user_us + item->system_us) / 1e6;
-		programs.items[number].processes++;
+		programs.items[number].processes += !item->is_untold;
+		programs.items[number].untold += item->is_untold;
 	}
 	if (programs.count)
 		qsort(programs.items, programs.count, sizeof(*programs.items), compare_programs);
 	for (size_t i = 0; i < programs.count && i < NAMED; i++) {
-		strbuf_printf(&text, "%s%s %.3f s of CPU time", i ? ", " : "",
-			      programs.items[i].name, programs.items[i].seconds);
-		/* each may have started others that were not recorded either */
-		if (programs.items[i].processes > 1)
-			strbuf_printf(&text, " in at least %zu processes",
-				      programs.items[i].processes);
+		strbuf_puts(&text, i ? ", " : "");
+		describe_program(&text, &programs.items[i]);
 	}
 	if (programs.count > NAMED)
 		strbuf_printf(&text, " and %zu other programs", programs.count - NAMED);

@@ -129,6 +129,11 @@ class Texts(Case):
                                    r'next: helio print -functions -calltree test\.1\.er$')
         self.assertEqual(len(lines), 3)
 
+    def test_next_command_fits_what_was_recorded(self):
+        for options, commands in ((['-p', 'off'], '-statistics'), ([], '-functions -calltree')):
+            said = self.good('-O', 'next.1.er', *options, 'sh', '-c', 'echo').stderr
+            self.assertRegex(said, f'; next: helio print {commands} next\\.1\\.er\n$')
+
     def test_old_name(self):
         lines = self.good('true', env={'DRIVER_OLD_NAME': '1'}).stderr.splitlines()
         self.assertRegex(lines[0], r'^Creating experiment directory test\.1\.er \(Process ID: \d+\) \.\.\.$')

@@ -104,6 +104,22 @@ def not_recorded_in_each_way(t, engine):
         t.check(t.run(t.helio, 'check', '-q', result.experiment).status != 2, f'{way}: helio check')
 
 
+@test(engines=True)
+def not_recorded_nor_awaited(t, engine):
+    """Whoever is not recorded is named, also where its parent did not wait for it, and so nobody knows its CPU time."""
+    static = t.target('unrecorded_static')
+    for way, script in {'left behind': f'({static} burn 30 &); sleep 0.2', 'still running': f'{static} burn 600 & sleep 0.2',
+                        'parent killed': f'sh -c "{static} burn 600 & sleep 0.1; kill -9 \\$\\$"; true'}.items():
+        result = t.collect('/bin/sh', '-c', script, engine=engine)
+        t.within('not recorded: unrecorded_static, whose CPU time is not known' in result.err, f'{way}: {result.err}')
+        header = t.run(t.helio, 'print', '-header', result.experiment).out
+        t.within('its CPU time is not known' in header, f'{way}: {header}')
+        report = t.run(t.helio, 'print', '-report', result.experiment).out
+        t.within('unrecorded_static' in report and 'nothing that matters' not in report, f'{way}: {report}')
+    result = t.collect('/bin/sh', '-c', f'({static} burn 30 &); {static} burn 40; sleep 0.2', engine=engine)
+    t.within('s of CPU time, and 1 whose CPU time is not known' in result.err, result.err)
+
+
 @test(alone=True, engines=True)
 def recorded_below_not_recorded(t, engine):
     """A static program runs one that is recorded, and it another static one: nothing is counted twice."""

@@ -55,6 +55,7 @@ struct process_info {
 	const char *name;	/* its base name; for descendants FOUNDER/_f1.er */
 	const char *lineage;	/* "" for a founder */
 	bool is_unrecorded;	/* only its CPU time is known: experiment/unrecorded.h */
+	bool is_untold;		/* … not even that */
 	int32_t rank;		/* in MPI_COMM_WORLD; -1: none, or not known */
 	bool is_next_image;	/* of a process that was another one before, by exec */
 	const char *notes;	/* or NULL */

@@ -243,6 +243,7 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->name = process->name;
 	info->lineage = process->lineage;
 	info->is_unrecorded = process->is_unrecorded;
+	info->is_untold = process->is_untold;
 	info->rank = experiment_rank(process);
 	info->is_next_image = experiment_image_before(experiment, process);
 	info->notes = process == &experiment->processes.items[0] ? experiment->notes : NULL;

@@ -240,9 +240,33 @@ static void show_intervals(FILE *file, const struct finish_summary *summary)
 	fputs(", ", file);
 }
 
-void show_summary(FILE *file, const char *program, const char *name, double seconds,
-		  const struct finish_summary *summary, const struct show_more *more)
+/* Commands that show something of what was recorded. */
+static void show_next(FILE *file, const char *name, const struct show_limit *limit,
+		      const uint64_t traced[TRACE_KINDS])
 {
+	static const char *const commands[TRACE_KINDS] = {
+		[TRACE_HEAP] = " -leaks",
+		[TRACE_SYNC] = " -locks",
+		[TRACE_IO] = " -iostat",
+	};
+	bool has_functions = limit->clock_us;
+
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		has_functions |= traced[kind] > 0;
+	terminal_printf(file, "; next: helio print%s",
+			has_functions ? " -functions -calltree" : " -statistics");
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (traced[kind] && commands[kind])
+			terminal_printf(file, "%s", commands[kind]);
+	terminal_printf(file, " %s\n", name);
+}
+
+void show_summary(FILE *file, const char *program, const char *name, double seconds,
+		  const struct show_limit *limit, const struct finish_summary *summary,
+		  const struct show_more *more)
+{
+	uint64_t traced[TRACE_KINDS];
+
 	if (more->failed)
 		terminal_printf(file, "%s: Warning: %s: %s\n", program, name, more->failed);
 	terminal_printf(file, "%s: %s: %.3f s, ", program, name, seconds);
@@ -251,10 +275,9 @@ void show_summary(FILE *file, const char *program, const char *name, double seco
 	if (summary->first_interval_us)
 		show_intervals(file, summary);
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
-		uint64_t traced = summary->traced[kind] + more->uncounted_traced[kind];
-
-		if (traced)
-			terminal_printf(file, "%" PRIu64 " of %s, ", traced,
+		traced[kind] = summary->traced[kind] + more->uncounted_traced[kind];
+		if (traced[kind])
+			terminal_printf(file, "%" PRIu64 " of %s, ", traced[kind],
 					format_kinds[kind].name);
 	}
 	if (summary->dropped)
@@ -271,7 +294,7 @@ void show_summary(FILE *file, const char *program, const char *name, double seco
 		terminal_printf(file, ", %u still running", summary->running);
 	if (more->unrecorded)
 		terminal_printf(file, "; not recorded: %s", more->unrecorded);
-	terminal_printf(file, "; next: helio print -functions -calltree %s\n", name);
+	show_next(file, name, limit, traced);
 }
 
 void show_diags(FILE *file, struct diag_list *diags)

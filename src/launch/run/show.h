@@ -55,7 +55,8 @@ void show_overhead(FILE *file, const char *program, const char *name,
 		   const struct show_more *more);
 /* The last line of a run: what came out, and what to type next. */
 void show_summary(FILE *file, const char *program, const char *name, double seconds,
-		  const struct finish_summary *summary, const struct show_more *more);
+		  const struct show_limit *limit, const struct finish_summary *summary,
+		  const struct show_more *more);
 /* Prints and empties the list, each line with the name of `helio collect`. */
 void show_diags(FILE *file, struct diag_list *diags);
 

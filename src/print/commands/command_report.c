@@ -392,6 +392,33 @@ static bool add_unrecorded(struct report *report)
 	return any;
 }
 
+/* Descendants of which not even the CPU time is known. */
+static bool add_untold(struct report *report)
+{
+	struct session *session = report->print->session;
+	const char *name = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < session_process_count(session); i++) {
+		const struct process_info *process = session_process(session, i);
+
+		count += process->is_untold;
+		if (process->is_untold && !name)
+			name = process->target;
+	}
+	if (!count)
+		return false;
+	char *text = count > 1 ? xasprintf("%s and %zu more", name, count - 1) : xstrdup(name);
+	char *line = xasprintf("%s could not be recorded, nor is the CPU time known: no recorded "
+			       "process awaited %s",
+			       text, count > 1 ? "them" : "it");
+
+	add_text(report, "missing", line);
+	free(line);
+	free(text);
+	return true;
+}
+
 /* What was paused of it, the caller's to free; or NULL: less than is worth a word. */
 static char *paused_text(const struct session *session, const struct process_info *founder)
 {
@@ -488,6 +515,7 @@ static void add_missing(struct report *report)
 	add_warnings(report, warnings);
 	any |= add_unasked(report);
 	any |= add_unrecorded(report);
+	any |= add_untold(report);
 	any |= add_share(report, findings_unnamed(session, query, metric),
 			 "is in code without names",
 			 "install the debug packages of their programs and libraries");
