@@ -338,7 +338,7 @@ test('everything by keyboard: views, rows, find, source, help', async () => {
 	await page.keyboard.press('?');
 	assert.match(await page.textContent('[role=dialog]'), /next hot line/);
 	await page.keyboard.press('Escape');
-	assert.equal(await page.$('[role=dialog]'), null);
+	await page.waitForSelector('[role=dialog]', { state: 'detached' });
 	await page.keyboard.press('2');
 	await settled(page);
 	await page.fill('#find', '');
@@ -346,7 +346,7 @@ test('everything by keyboard: views, rows, find, source, help', async () => {
 	await page.keyboard.press('Shift+F10');
 	await page.waitForSelector('[role=menu]');
 	await page.keyboard.press('Escape');
-	assert.equal(await page.$('[role=menu]'), null);
+	await page.waitForSelector('[role=menu]', { state: 'detached' });
 	await closePage(page);
 });
 
