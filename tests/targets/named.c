@@ -4,7 +4,6 @@
  * when the program ends; one is named by its maker, `by maker`, and renames itself `at last`; one
  * has what it inherits; one has bytes that are no text.  "attach" waits for a line first.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
