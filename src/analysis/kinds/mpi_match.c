@@ -11,6 +11,7 @@
 #include "analysis/kinds/mpi_wait_sums.h"
 #include "analysis/kinds/mpi_world.h"
 #include "analysis/session/scan.h"
+#include "base/compare.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -242,12 +243,6 @@ static void judge_message(struct matching *matching, const struct end *send,
 }
 
 /* ---- messages ---- */
-
-#define COMPARE(x, y)                                                                              \
-	do {                                                                                       \
-		if ((x) != (y))                                                                    \
-			return (x) < (y) ? -1 : 1;                                                 \
-	} while (0)
 
 static int same_way(const struct end *x, const struct end *y)
 {

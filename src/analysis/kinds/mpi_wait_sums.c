@@ -2,6 +2,7 @@
 #include "analysis/kinds/mpi_wait_sums.h"
 
 #include "analysis/kinds/mpi_world.h"
+#include "base/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,12 +88,6 @@ static void add_row(struct mpi_wait_sums *sums, const struct mpi_found_wait *fou
 	row->total_ns += found->ns;
 	row->longest_ns = found->ns > row->longest_ns ? found->ns : row->longest_ns;
 }
-
-#define COMPARE(x, y)                                                                              \
-	do {                                                                                       \
-		if ((x) != (y))                                                                    \
-			return (x) < (y) ? -1 : 1;                                                 \
-	} while (0)
 
 static int by_time(const void *a, const void *b)
 {
