@@ -171,6 +171,7 @@ class Thread:
         self.events = 0
         self.pauses = []      # (time, +1 pause / -1 resume)
         self.name = b""
+        self.groups = [b"", b""]  # of a thread of Java, and the one around it
 
     def paused(self):
         total = 0
@@ -237,6 +238,9 @@ class Profile:
                 raise Damaged('an event of no thread')
             if tag == 0x88:
                 thread.name = bytes(cursor.byte() for _ in range(cursor.varint()))
+                continue
+            if tag in (0x89, 0x8a):
+                thread.groups[tag - 0x89] = bytes(cursor.byte() for _ in range(cursor.varint()))
                 continue
             if tag >= 0x80:
                 time += cursor.varint()
@@ -558,7 +562,7 @@ def read_process(directory):
         'dropped': profile.dropped,
         'ends': 0,
         'bytes': size,
-        'threads': [{'number': t.number, 'tid': t.tid, 'name': t.name, 'begin': None if t.begin is None else t.begin / 1e6,
+        'threads': [{'number': t.number, 'tid': t.tid, 'name': t.name, 'groups': t.groups, 'begin': None if t.begin is None else t.begin / 1e6,
                      'life': None if t.life() is None else t.life() / 1e6, 'ended': t.end is not None,
                      'last': t.last / 1e6, 'paused': sum(kind for _, kind in t.pauses) > 0,
                      'events': t.events, 'sum': sum(t.states) / 1e6,

@@ -35,16 +35,46 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread threa
 	java_names_write(jvmti);
 }
 
+static char *group_name(jvmtiEnv *jvmti, jthreadGroup group, jthreadGroup *parent)
+{
+	jvmtiThreadGroupInfo info;
+
+	*parent = NULL;
+	if (!group || (*jvmti)->GetThreadGroupInfo(jvmti, group, &info))
+		return NULL;
+	*parent = info.parent;
+	return info.name;
+}
+
+/* Asked at the thread's begin: it has none any more when it ends, and keeps it until then. */
+static void tell_group(jvmtiEnv *jvmti, JNIEnv *env, jthreadGroup group)
+{
+	jthreadGroup parent, outer;
+	char *name = group_name(jvmti, group, &parent);
+	char *parent_name = group_name(jvmti, parent, &outer);
+
+	thread_name_group(name ? name : "", parent_name ? parent_name : "");
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)parent_name);
+	if (parent)
+		(*env)->DeleteLocalRef(env, parent);
+	if (outer)
+		(*env)->DeleteLocalRef(env, outer);
+}
+
 /* The kernel's name has 15 bytes of it.  The first thread waits for the others' end as a second
  * thread of Java, which is not what it did. */
-static void name_thread(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+static void name_thread(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool begins)
 {
 	jvmtiThreadInfo info;
 
 	if ((*jvmti)->GetThreadInfo(jvmti, thread, &info))
 		return;
-	if (!text_starts(info.name, "DestroyJavaVM"))
+	if (!text_starts(info.name, "DestroyJavaVM")) {
 		thread_name_is(info.name);
+		if (begins)
+			tell_group(jvmti, env, info.thread_group);
+	}
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
 	if (info.thread_group)
 		(*env)->DeleteLocalRef(env, info.thread_group);
@@ -54,13 +84,13 @@ static void name_thread(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	name_thread(jvmti, env, thread);
+	name_thread(jvmti, env, thread, true);
 }
 
 /* It may have got another name meanwhile. */
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	name_thread(jvmti, env, thread);
+	name_thread(jvmti, env, thread, false);
 	java_names_write(jvmti);
 }
 
@@ -149,7 +179,7 @@ void java_begin(void *vm_made, void *env_made)
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	make_ids_of_loaded(jvmti, env);
-	name_thread(jvmti, env, NULL); /* the calling one: main */
+	name_thread(jvmti, env, NULL, true); /* the calling one: main */
 	if (!java_stack_begin(env))
 		log_warning("this Java machine does not tell Java stacks in a handler: its time "
 			    "shows by native stacks",
