@@ -34,7 +34,8 @@ TRACE_FILES = {
                   {'malloc': 2, 'calloc': 2, 'realloc': 3, 'aligned': 2, 'free': 1, 'mmap': 2, 'munmap': 2, 'mremap': 3, 'brk': 2,
                    'lost': 2, 'searched': 2}),
     'synctrace': (('~object', 'waited_ns', 'errno', '~owner'), dict.fromkeys(
-        ('mutex', 'condition', 'read lock', 'write lock', 'semaphore', 'barrier', 'join', 'spin lock', 'futex'), 2)),
+        ('mutex', 'condition', 'read lock', 'write lock', 'semaphore', 'barrier', 'join', 'spin lock', 'futex', 'monitor',
+         'monitor wait'), 2)),
     'iotrace': (('descriptor', 'waited_ns', '$name', 'bytes', '~offset', 'errno'),
                 {'read': 4, 'write': 4, 'open': 3, 'close': 3, 'other': 3, 'wait': 3, 'submit': 5}),
     'omptrace': (('construct', 'duration_ns', 'calls', 'threads', 'worked', 'longest_ns'), {'construct': 5, 'region': 6, 'tasks': 6}),

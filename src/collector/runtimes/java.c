@@ -118,9 +118,18 @@ static void make_ids_of_loaded(jvmtiEnv *jvmti, JNIEnv *env)
 	(*env)->PopLocalFrame(env, NULL);
 }
 
+static bool listen(jvmtiEnv *jvmti, const jvmtiEvent *events, size_t count)
+{
+	bool done = true;
+
+	for (size_t i = 0; done && i < count; i++)
+		done = !(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
+	return done;
+}
+
 static bool enable(jvmtiEnv *jvmti)
 {
-	static const jvmtiEvent events[] = {
+	static const jvmtiEvent always[] = {
 		JVMTI_EVENT_CLASS_LOAD,
 		JVMTI_EVENT_CLASS_PREPARE,
 		JVMTI_EVENT_THREAD_START,
@@ -130,7 +139,13 @@ static bool enable(jvmtiEnv *jvmti)
 		JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
 		JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
 	};
-	static const jvmtiEventCallbacks callbacks = {
+	static const jvmtiEvent of_monitors[] = {
+		JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+		JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+		JVMTI_EVENT_MONITOR_WAIT,
+		JVMTI_EVENT_MONITOR_WAITED,
+	};
+	jvmtiEventCallbacks callbacks = {
 		.ClassLoad = on_class_load,
 		.ClassPrepare = on_class_prepare,
 		.ThreadStart = on_thread_start,
@@ -146,11 +161,16 @@ static bool enable(jvmtiEnv *jvmti)
 		.can_get_source_file_name = 1,
 		.can_get_bytecodes = 1,
 	};
+	const bool monitors = java_monitor_is_on();
+
+	if (monitors)
+		java_monitor_add(&wanted, &callbacks);
 	bool done = !(*jvmti)->AddCapabilities(jvmti, &wanted) &&
 		    !(*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks));
 
-	for (unsigned i = 0; done && i < sizeof(events) / sizeof(*events); i++)
-		done = !(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
+	done = done && listen(jvmti, always, sizeof(always) / sizeof(*always));
+	if (done && monitors)
+		done = listen(jvmti, of_monitors, sizeof(of_monitors) / sizeof(*of_monitors));
 	return done;
 }
 
@@ -180,7 +200,9 @@ void java_begin(void *vm_made, void *env_made)
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	make_ids_of_loaded(jvmti, env);
 	name_thread(jvmti, env, NULL, true); /* the calling one: main */
-	if (!java_stack_begin(env))
+	if (java_stack_begin(env))
+		java_monitor_leave_out((const void *)(uintptr_t)(*jvmti)->Deallocate);
+	else
 		log_warning("this Java machine does not tell Java stacks in a handler: its time "
 			    "shows by native stacks",
 			    0);
