@@ -181,8 +181,15 @@ static void pause_or_resume(struct profile_thread *thread, bool pause, uint64_t 
 	thread->paused = pause;
 }
 
+static uint32_t *name_of(struct profile_thread *thread, unsigned tag)
+{
+	return tag == FORMAT_TAG_NAME	 ? &thread->name
+	       : tag == FORMAT_TAG_GROUP ? &thread->group
+					 : &thread->parent;
+}
+
 /* A thread may be named again: the last name counts. */
-static const uint8_t *read_name(struct profile_reader *reader, const uint8_t *in,
+static const uint8_t *read_name(struct profile_reader *reader, unsigned tag, const uint8_t *in,
 				const uint8_t *end)
 {
 	struct experiment_profile *profile = reader->profile;
@@ -191,7 +198,7 @@ static const uint8_t *read_name(struct profile_reader *reader, const uint8_t *in
 	in = varint_get(in, end, &length);
 	if (!in || length >= FORMAT_NAME_ROOM || length > (size_t)(end - in))
 		return NULL;
-	thread_of(reader)->name = (uint32_t)profile->names.count + 1;
+	*name_of(thread_of(reader), tag) = (uint32_t)profile->names.count + 1;
 	for (uint64_t i = 0; i < length; i++)
 		*vec_push(&profile->names) = (char)in[i];
 	*vec_push(&profile->names) = '\0';
@@ -207,8 +214,8 @@ static const uint8_t *read_control(struct profile_reader *reader, unsigned tag, 
 		return read_thread(reader, in, end);
 	if (tag == FORMAT_TAG_CONTEXT)
 		return context_reader_read(&reader->context, in, end);
-	if (tag == FORMAT_TAG_NAME)
-		return read_name(reader, in, end);
+	if (tag >= FORMAT_TAG_NAME && tag <= FORMAT_TAG_PARENT)
+		return read_name(reader, tag, in, end);
 	if (tag > FORMAT_TAG_CPU || !(in = varint_get(in, end, &value)))
 		return NULL;
 	if (tag == FORMAT_TAG_CPU) {

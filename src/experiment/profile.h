@@ -37,7 +37,8 @@ struct profile_thread {
 	bool began, ended, paused;
 	uint64_t event_count;
 	uint64_t state_us[PROFILE_STATES];
-	uint32_t name; /* 1 + its place in the profile's names; 0: none of its own */
+	uint32_t name;		/* 1 + its place in the profile's names; 0: none of its own */
+	uint32_t group, parent; /* the same, of threads of Java: its group and the one around */
 };
 
 struct experiment_profile {
@@ -50,7 +51,7 @@ struct experiment_profile {
 	struct rows rows;
 	VEC(struct profile_segment) segments;
 	VEC(struct profile_thread) threads;
-	VEC(char) names;	    /* of threads, each with the byte 0 */
+	VEC(char) names;	    /* of threads and groups, each with the byte 0 */
 	struct hash_map thread_ids; /* number → index into threads */
 	uint64_t event_count;
 	uint64_t dropped;
@@ -67,11 +68,16 @@ void experiment_profile_read(struct experiment_profile *profile,
 			     const struct read_context *context);
 void experiment_profile_fini(struct experiment_profile *profile);
 
+static inline const char *profile_name(const struct experiment_profile *profile, uint32_t name)
+{
+	return name ? &profile->names.items[name - 1] : "";
+}
+
 /* What the thread is called, "": it has no name of its own. */
 static inline const char *profile_thread_name(const struct experiment_profile *profile,
 					      const struct profile_thread *thread)
 {
-	return thread->name ? &profile->names.items[thread->name - 1] : "";
+	return profile_name(profile, thread->name);
 }
 
 /* An event of another source than our own files. */

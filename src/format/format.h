@@ -201,9 +201,11 @@ enum format_tag {
 	FORMAT_TAG_CPU = 0x84, /* cpu varint: processor of the events that follow in this block */
 	FORMAT_TAG_CONTEXT = 0x87, /* see format/context.h */
 	FORMAT_TAG_NAME = 0x88, /* length varint, so many bytes: the thread in force is called so */
+	FORMAT_TAG_GROUP = 0x89,  /* the same: it is a thread of Java, its group is called so */
+	FORMAT_TAG_PARENT = 0x8a, /* the same: the group around that group */
 };
 
-enum { FORMAT_NAME_ROOM = 64 }; /* of a thread's name, with the byte 0 */
+enum { FORMAT_NAME_ROOM = 64 }; /* of one of these names, with the byte 0 */
 
 /* The seeds' microstates (Solaris LMS_*), as far as Linux can tell them apart. */
 #define FORMAT_STATES(X)                                                                           \

@@ -34,7 +34,8 @@ TRACE_FILES = {
                   {'malloc': 2, 'calloc': 2, 'realloc': 3, 'aligned': 2, 'free': 1, 'mmap': 2, 'munmap': 2, 'mremap': 3, 'brk': 2,
                    'lost': 2, 'searched': 2}),
     'synctrace': (('~object', 'waited_ns', 'errno', '~owner'), dict.fromkeys(
-        ('mutex', 'condition', 'read lock', 'write lock', 'semaphore', 'barrier', 'join', 'spin lock', 'futex'), 2)),
+        ('mutex', 'condition', 'read lock', 'write lock', 'semaphore', 'barrier', 'join', 'spin lock', 'futex', 'monitor',
+         'monitor wait'), 2)),
     'iotrace': (('descriptor', 'waited_ns', '$name', 'bytes', '~offset', 'errno'),
                 {'read': 4, 'write': 4, 'open': 3, 'close': 3, 'other': 3, 'wait': 3, 'submit': 5}),
     'omptrace': (('construct', 'duration_ns', 'calls', 'threads', 'worked', 'longest_ns'), {'construct': 5, 'region': 6, 'tasks': 6}),
@@ -171,6 +172,7 @@ class Thread:
         self.events = 0
         self.pauses = []      # (time, +1 pause / -1 resume)
         self.name = b""
+        self.groups = [b"", b""]  # of a thread of Java, and the one around it
 
     def paused(self):
         total = 0
@@ -237,6 +239,9 @@ class Profile:
                 raise Damaged('an event of no thread')
             if tag == 0x88:
                 thread.name = bytes(cursor.byte() for _ in range(cursor.varint()))
+                continue
+            if tag in (0x89, 0x8a):
+                thread.groups[tag - 0x89] = bytes(cursor.byte() for _ in range(cursor.varint()))
                 continue
             if tag >= 0x80:
                 time += cursor.varint()
@@ -558,7 +563,7 @@ def read_process(directory):
         'dropped': profile.dropped,
         'ends': 0,
         'bytes': size,
-        'threads': [{'number': t.number, 'tid': t.tid, 'name': t.name, 'begin': None if t.begin is None else t.begin / 1e6,
+        'threads': [{'number': t.number, 'tid': t.tid, 'name': t.name, 'groups': t.groups, 'begin': None if t.begin is None else t.begin / 1e6,
                      'life': None if t.life() is None else t.life() / 1e6, 'ended': t.end is not None,
                      'last': t.last / 1e6, 'paused': sum(kind for _, kind in t.pauses) > 0,
                      'events': t.events, 'sum': sum(t.states) / 1e6,

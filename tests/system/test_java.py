@@ -154,3 +154,45 @@ def switched_off(t):
     t.check(not any(name.startswith('Shares.') for name in rows), 'methods in spite of -j off')
     refused = t.collect('true', options=('-J', '-Xmx1m'), status=1)
     t.check('-J is for Java programs' in refused.err, refused.err)
+
+
+MONITORS = {'Monitors$Lock (monitor)': ('lock', 3, 0), 'class Monitors (monitor)': ('class', 1, 0), 'Monitors$Signal (monitor wait)': (None, 4, 3)}
+
+
+def locks_of(t, *options, words=()):
+    """{name: row} of the waits of Monitors, and what it has measured itself in seconds."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Monitors.java').status, 0, 'javac')
+    result = t.collect(t.need('java'), '-cp', t.directory, 'Monitors', *words, options=options)
+    truth = {name: int(ns) / 1e9 for name, ns in re.findall(r'(\w+) (\d+)', result.out)}
+    return result, {row['name']: row for row in t.print(result.experiment, '-locks')[-1]['rows']}, truth
+
+
+@test(alone=True)
+def monitors(t):
+    """Enters that wait and Object.wait, by the class of the object; an enter that is free is none; what waits within the machine is not counted again."""
+    result, rows, truth = locks_of(t, '-s', 'on,j')
+    for name, (measured, count, failed) in MONITORS.items():
+        seconds = truth[measured] if measured else truth['time'] + truth['other']
+        t.check(name in rows, f'{name}: {sorted(rows)}')
+        t.equal((rows[name]['syncn'], rows[name]['failed']), (count, failed), name)
+        t.within(0.7 * seconds <= rows[name]['sync'] <= seconds, f'{name}: {rows[name]["sync"]} of {seconds} s')
+    t.check(not any('(condition' in name or '(mutex' in name for name in rows), f'of native code: {sorted(rows)}')
+    functions = {row['name']: row for row in t.print(result.experiment, '-metrics', 'i.sync:i.syncn:name', '-functions')[-1]['rows']}
+    t.equal(functions['Monitors.enterLock()']['i.syncn'], 3, 'waits of enterLock')
+    t.equal(functions['Monitors.waitForTime()']['i.syncn'], 3, 'waits of waitForTime')
+    events = t.read(result.experiment)['']['traces']['synctrace']
+    t.equal(sum(event['type'] == 'monitor wait' and event['errno'] != 0 for event in events), 3, 'for the second reader')
+
+
+@test
+def monitors_and_native_code(t):
+    """With both each wait is there once, and none of the machine's own threads; with native code alone no monitor."""
+    result, rows, _ = locks_of(t, '-s', 'on', words=('and a thread that waits at the end',))
+    for name, (_, count, _) in MONITORS.items():
+        t.equal(rows[name]['syncn'], count + ('Signal' in name), name)
+    functions = {row['name']: row for row in t.print(result.experiment, '-metrics', 'i.sync:i.syncn:name', '-functions')[-1]['rows']}
+    t.equal(functions['Monitors.enterClass()']['i.syncn'], 1, 'waits of enterClass')
+    t.check(functions.get('jdk.internal.misc.Unsafe.park(boolean, long)', {}).get('i.syncn') == 1, 'parking')
+    native = t.print(locks_of(t, '-s', 'on,n')[0].experiment, '-locks')[-1]['rows']
+    t.check(not any('(monitor' in row['name'] for row in native), 'monitors in spite of n')

@@ -218,7 +218,7 @@ def in_allocated_memory(t):
 @test
 def asked_for(t):
     """What -s takes and what it refuses; what the experiment says of it."""
-    for word, shown in (('on', 'calibrate'), ('', 'calibrate'), ('all,n', 'all'), ('0', 'all'), ('20', '20000'), ('1.5ms', '1500000')):
+    for word, shown in (('on', 'calibrate'), ('', 'calibrate'), ('all,n', 'all,n'), ('on,j', 'calibrate,j'), ('1ms,nj', '1000000'), ('0', 'all'), ('20', '20000'), ('1.5ms', '1500000')):
         result = t.run(t.helio, 'collect', '-n', '-s', word, 'true')
         t.check(f'synchronization tracing enabled, {shown}\n' in result.out + result.err, f'{word}: {result.out + result.err}')
     t.check('synchronization' not in t.run(t.helio, 'collect', '-n', '-s', 'off', 'true').err, 'off')

@@ -24,6 +24,29 @@ public class Named {
 }
 '''
 
+GROUPS = '''
+public class Groups {
+    static volatile double sink;
+    static void work() { for (int i = 0; i < 8000000; i++) sink += Math.sin(i); }
+    public static void main(String[] arguments) throws Exception {
+        ThreadGroup outer = new ThreadGroup("outer"), inner = new ThreadGroup(outer, "inner");
+        Thread[] threads = {
+            new Thread(outer, Groups::work, "first"), new Thread(inner, Groups::work, "second"), new Thread(inner, Groups::work, "third"),
+            new Thread(Groups::work, "fourth"),
+        };
+        for (Thread thread : threads) { thread.start(); thread.join(); }
+        work();
+    }
+}
+'''
+
+
+def compiled(t, name, text):
+    """The experiment of a Java program."""
+    (t.directory / f'{name}.java').write_text(text)
+    t.equal(t.run(t.need('javac'), '-d', t.directory, t.directory / f'{name}.java', timeout=300).status, 0, 'javac')
+    return t.collect(t.need('java'), '-cp', t.directory, name, timeout=300).experiment
+
 
 def names_of(t, experiment):
     """By number of the thread."""
@@ -73,9 +96,31 @@ def filters(t):
 @test
 def java(t):
     """Java's names are whole where the kernel's have 15 bytes; characters are not cut."""
-    (t.directory / 'Named.java').write_text(JAVA)
-    t.equal(t.run(t.need('javac'), '-d', t.directory, t.directory / 'Named.java', timeout=300).status, 0, 'javac')
-    experiment = t.collect(t.need('java'), '-cp', t.directory, 'Named', timeout=300).experiment
-    found = names_of(t, experiment)
+    found = names_of(t, compiled(t, 'Named', JAVA))
     for name in 'main', 'a pool of threads - number 17', 'x' * 60 + 'ä', 'renamed, and longer than what the kernel keeps':
         t.check(name in found, f'{name}: {found}')
+
+
+@test
+def java_groups(t):
+    """Threads of Java by their group and the group around it; a list of them; none of other threads."""
+    experiment = compiled(t, 'Groups', GROUPS)
+    mine = {'main', 'first', 'second', 'third', 'fourth'}
+
+    def chosen(expression):
+        rows = t.print(experiment, '-filters', expression, '-threads')[-1]['rows'][1:]
+        return {name for row in rows if row['e.totalcpu'] > 0 for name in mine & set(re.findall(r'\((.*), tid', row['name']))}
+
+    for expression, names in (('JTHREAD IN JGROUP("inner")', {'second', 'third'}), ('JTHREAD IN JGROUP("inner|outer")', {'first', 'second', 'third'}),
+                              ('JTHREAD IN JPARENT("main")', {'first'}), ('JTHREAD IN JPARENT("outer")', {'second', 'third'}),
+                              ('JTHREAD IN JGROUP("main")', {'main', 'fourth'}), ('JTHREAD IN TNAME("first")', {'first'}),
+                              ('JTHREAD', mine), ('!JTHREAD', set())):
+        t.equal(chosen(expression), names, expression)
+    listed = [row['name'] for row in t.print(experiment, '-jthreads')[0]['rows'][1:]]
+    for name, group in (('first', 'outer in main'), ('second', 'inner in outer'), ('fourth', 'main in system')):
+        t.check(any(re.fullmatch(rf'Process 1, Thread \d+ \({name}, tid \d+\), group {group}', row) for row in listed), f'{name}: {listed}')
+    t.check('(none)' in listed, f"the machine's own threads: {listed}")
+    second = {thread['name']: thread['groups'] for thread in t.read(experiment)['']['threads']}
+    t.equal(second[b'third'], [b'inner', b'outer'], 'for the second reader')
+    said = t.run(t.helio, 'print', '-filters', 'JTHREAD IN JGROUP("nobody")', '-threads', experiment).err
+    t.check('JGROUP("nobody"): no group' in said, said)

@@ -412,9 +412,16 @@ static void add_set(struct compiler *compiler, const struct filter_node *node,
 	char *error;
 
 	if (is_call_of(node, "TNAME")) {
-		numbers = filter_threads(compiler->session, node->text, &count, &error);
+		numbers =
+			filter_threads(compiler->session, THREAD_NAME, node->text, &count, &error);
 		what = "thread";
 		lister = "threads";
+	} else if (is_call_of(node, "JGROUP") || is_call_of(node, "JPARENT")) {
+		numbers = filter_threads(compiler->session,
+					 is_call_of(node, "JGROUP") ? THREAD_GROUP : THREAD_PARENT,
+					 node->text, &count, &error);
+		what = "group of Java's threads";
+		lister = "jthreads";
 	} else if (is_call_of(node, "FILEIOVFD")) {
 		numbers = filter_openings(compiler->session, node->text, &count, &error);
 	} else if (is_call_of(node, "FSTYPE")) {

@@ -220,8 +220,19 @@ static size_t count_threads(const struct session *session)
 	return count;
 }
 
-uint64_t *filter_threads(struct session *session, const char *expression, size_t *count,
-			 char **error)
+/* NULL: it is in no group of Java's. */
+static const char *name_of(const struct experiment_profile *profile,
+			   const struct profile_thread *thread, enum thread_name_kind kind)
+{
+	if (kind == THREAD_NAME)
+		return profile_thread_name(profile, thread);
+	if (!thread->group)
+		return NULL;
+	return profile_name(profile, kind == THREAD_GROUP ? thread->group : thread->parent);
+}
+
+uint64_t *filter_threads(struct session *session, enum thread_name_kind kind,
+			 const char *expression, size_t *count, char **error)
 {
 	uint64_t *set;
 	regex_t pattern;
@@ -237,7 +248,9 @@ uint64_t *filter_threads(struct session *session, const char *expression, size_t
 		for (size_t k = 0; k < profile->threads.count; k++) {
 			const struct profile_thread *thread = &profile->threads.items[k];
 
-			if (!regexec(&pattern, profile_thread_name(profile, thread), 0, NULL, 0))
+			const char *name = name_of(profile, thread, kind);
+
+			if (name && !regexec(&pattern, name, 0, NULL, 0))
 				set[(*count)++] =
 					(uint64_t)process->id << 32 | (uint32_t)thread->number;
 		}

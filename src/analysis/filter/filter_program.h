@@ -47,6 +47,7 @@ struct filter_property {
 	void (*prepare)(struct session *session);
 	bool needs_addresses; /* of data, which not all counters have */
 	bool needs_openmp;    /* what its runtime says, which events of all kinds may have */
+	bool needs_java;      /* which threads of Java's have */
 };
 
 /*
@@ -120,9 +121,10 @@ uint8_t *filter_functions(struct session *session, const struct whole_tree *tree
  */
 uint64_t *filter_openings(struct session *session, const char *expression, size_t *count,
 			  char **error);
-/* The same of TNAME: values of THREAD. */
-uint64_t *filter_threads(struct session *session, const char *expression, size_t *count,
-			 char **error);
+/* The same of TNAME, JGROUP, JPARENT: values of THREAD; the latter two of threads of Java. */
+enum thread_name_kind { THREAD_NAME, THREAD_GROUP, THREAD_PARENT };
+uint64_t *filter_threads(struct session *session, enum thread_name_kind kind,
+			 const char *expression, size_t *count, char **error);
 /* The same of FSTYPE: values of IOFSTYPE. */
 uint64_t *filter_places(struct session *session, const char *expression, size_t *count,
 			char **error);

@@ -111,13 +111,29 @@ static void load_thread_of_all(const struct filter_rows *rows, struct filter_slo
 		    (uint64_t)rows->process->id << 32 | (uint32_t)rows->run->thread);
 }
 
-static void load_lwp(const struct filter_rows *rows, struct filter_slot *slot)
+/* NULL: nothing is known of it. */
+static const struct profile_thread *thread_of(const struct filter_rows *rows)
 {
 	const struct experiment_profile *profile = &rows->process->process->profile;
 	uint32_t thread = hash_map_get(&profile->thread_ids, rows->run->thread);
 
-	filter_fill(slot, rows->run->count,
-		    thread == HASH_NONE ? 0 : profile->threads.items[thread].tid);
+	return thread == HASH_NONE ? NULL : &profile->threads.items[thread];
+}
+
+static void load_java_thread(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct profile_thread *thread = thread_of(rows);
+
+	load_thread_of_all(rows, slot);
+	if (!thread || !thread->group)
+		filter_fill(slot, rows->run->count, 0);
+}
+
+static void load_lwp(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct profile_thread *thread = thread_of(rows);
+
+	filter_fill(slot, rows->run->count, thread ? thread->tid : 0);
 	filter_forget(slot, rows->run->count, 0);
 }
 
@@ -230,7 +246,6 @@ static void load_pc(const struct filter_rows *rows, struct filter_slot *slot)
 		.info = {name_, description_, ""}, .reason = (reason_)                             \
 	}
 
-#define NO_JAVA	       "THREAD is the thread, and TNAME finds it by its name"
 #define NO_COLLECTIONS "they are not recorded; the threads that do them are threads as others"
 #define NO_OPENMP      "it is not recorded; CPRID is the region, FNAME its code"
 #define NO_RACES       "data races are not recorded; compilers find them (-fsanitize=thread)"
@@ -255,6 +270,9 @@ static const struct filter_property common[] = {
 	FILTER_PROPERTY("THRID", "number of the thread", "all", FILTER_ALL, load_thread),
 	FILTER_PROPERTY("THREAD", "the thread among those of all processes, for TNAME", "all",
 			FILTER_ALL, load_thread_of_all),
+	FILTER_PROPERTY("JTHREAD",
+			"the same of threads of Java, for JGROUP and JPARENT too; 0: none", "java",
+			FILTER_ALL, load_java_thread, .needs_java = true),
 	FILTER_PROPERTY("LWPID", "the kernel's id of the thread", "all", FILTER_ALL, load_lwp),
 	FILTER_PROPERTY("CPUID", "number of the processor", "all", FILTER_ALL, load_cpu),
 	FILTER_PROPERTY("EXPID", "number of the process, as in experiment_list", "all", FILTER_ALL,
@@ -301,7 +319,6 @@ static const struct filter_property nowhere[] = {
 	NOWHERE("PS_LGRP_HOME", "home of the process", NO_HOMES),
 	NOWHERE("MEM_LAT", "latency of the access", NO_ACCESS),
 	NOWHERE("MEM_SRC", "where the data came from", NO_ACCESS),
-	NOWHERE("JTHREAD", "Java thread", NO_JAVA),
 	NOWHERE("GCEVENT", "garbage collection", NO_COLLECTIONS),
 	NOWHERE("GCEVENT_MAP", "garbage collection", NO_COLLECTIONS),
 	NOWHERE("PRPC", "OpenMP parallel region's place", NO_OPENMP),
@@ -349,8 +366,8 @@ static const struct filter_property_info others[] = {
 	{"HAS_PROP(NAME)", "whether the event has the property", "all"},
 	{"DNAME(\"RE\")", "the data objects whose whole name fits, and what they contain",
 	 "counters"},
-	{"JGROUP(\"RE\")", "Java thread group", ""},
-	{"JPARENT(\"RE\")", "parent of the Java thread group", ""},
+	{"JGROUP(\"RE\")", "the JTHREAD of threads whose group's whole name fits", "java"},
+	{"JPARENT(\"RE\")", "the same, by the group around that group", "java"},
 	{"FSTYPE(\"RE\")", "the types of file systems whose whole name fits", "io"},
 	{"FILEIOVFD(\"RE\")", "the IOVFD of files whose whole name fits", "io"},
 };
@@ -372,6 +389,19 @@ static bool has_kind(const struct session *session, enum event_kind kind)
 	return session_has_trace(session, (enum trace_kind)(kind - EVENTS_TRACE));
 }
 
+static bool has_java_threads(const struct session *session)
+{
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		const struct experiment_profile *profile =
+			&session->scanned.items[i].process->profile;
+
+		for (size_t k = 0; k < profile->threads.count; k++)
+			if (profile->threads.items[k].group)
+				return true;
+	}
+	return false;
+}
+
 char *filter_property_lack(const struct session *session, const struct filter_property *property)
 {
 	const struct filter_property_info *info = &property->info;
@@ -381,6 +411,8 @@ char *filter_property_lack(const struct session *session, const struct filter_pr
 		return xasprintf("%s (%s): %s", info->name, info->description, property->reason);
 	if (property->needs_openmp && !session_has_trace(session, TRACE_OMP))
 		return xasprintf("%s: no OpenMP data (helio collect --openmp on)", info->name);
+	if (property->needs_java && !has_java_threads(session))
+		return xasprintf("%s: no threads of Java (helio collect --java on)", info->name);
 	if (property->needs_addresses && !session_has_addresses(session))
 		return xasprintf("%s: " NO_ADDRESSES, info->name);
 	for (unsigned kind = 0; kind < EVENTS_KINDS; kind++) {

@@ -23,8 +23,9 @@ void index_groups_fini(struct index_groups *groups);
 
 /* How a value is written as the name of a row. */
 enum index_label {
-	LABEL_NUMBER, /* "TITLE 17" */
-	LABEL_THREAD, /* process and thread */
+	LABEL_NUMBER,	   /* "TITLE 17" */
+	LABEL_THREAD,	   /* process and thread */
+	LABEL_JAVA_THREAD, /* the same with its group; 0: none of Java */
 	LABEL_CPU,
 	LABEL_SAMPLE, /* process and sample */
 	LABEL_SECOND,

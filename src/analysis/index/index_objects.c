@@ -26,6 +26,7 @@
 
 static const struct index_object index_objects[] = {
 	{"Threads", "Threads", "EXPID_CMP << 32 | THRID", LABEL_THREAD},
+	{"JThreads", "Java threads", "JTHREAD ? EXPID_CMP << 32 | THRID : 0", LABEL_JAVA_THREAD},
 	{"CPUs", "CPUs", "CPUID", LABEL_CPU},
 	{"Samples", "Samples", "SAMPLE_MAP", LABEL_SAMPLE},
 	{"GCEvents", "GCEvents", "GCEVENT_MAP", LABEL_NUMBER},

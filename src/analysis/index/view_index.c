@@ -138,6 +138,28 @@ const char *index_thread_label(const struct session *session, struct arena *aren
 			    *name ? ", " : "", (unsigned long long)of->tid);
 }
 
+/* "Process 1, Thread 2 (worker, tid 123), group pool in main" */
+static const char *java_thread_label(const struct session *session, struct arena *arena,
+				     uint64_t value)
+{
+	if (!value)
+		return "(none)";
+
+	const struct experiment_profile *profile =
+		&session->scanned.items[(value >> 32) - 1].process->profile;
+	uint32_t number = hash_map_get(&profile->thread_ids, value & UINT32_MAX);
+	const char *label = index_thread_label(session, arena, value);
+
+	if (number == HASH_NONE || !profile->threads.items[number].group)
+		return label;
+
+	const struct profile_thread *thread = &profile->threads.items[number];
+	const char *parent = profile_name(profile, thread->parent);
+
+	return arena_printf(arena, "%s, group %s%s%s", label, profile_name(profile, thread->group),
+			    *parent ? " in " : "", parent);
+}
+
 /* Of a construct, by its process and number. */
 static const char *omp_label(const struct session *session, struct arena *arena, uint64_t value)
 {
@@ -164,6 +186,8 @@ static const char *label_of(const struct session *session, const struct index_ob
 	switch ((enum index_label)object->label) {
 	case LABEL_THREAD:
 		return index_thread_label(session, arena, value);
+	case LABEL_JAVA_THREAD:
+		return java_thread_label(session, arena, value);
 	case LABEL_CPU:
 		return arena_printf(arena, "CPU %llu", number);
 	case LABEL_SAMPLE:

@@ -36,10 +36,13 @@ static uint32_t add_lock(struct lock_scan *scan, struct hash_map *map, uint64_t 
 	return lock;
 }
 
-/* Addresses are used again, for other things too. A lock that is read and written is one. */
+/* Addresses are used again, for other things too. A lock that is read and written is one, and so is
+ * a monitor that is entered and waited for. */
 static unsigned family_of(unsigned type)
 {
-	return type == SYNC_WRITE_LOCK ? SYNC_READ_LOCK : type;
+	return type == SYNC_WRITE_LOCK	   ? SYNC_READ_LOCK
+	       : type == SYNC_MONITOR_WAIT ? SYNC_MONITOR
+					   : type;
 }
 
 /* The block of traced memory that the address is in, or BLOCK_NONE. */
@@ -111,12 +114,25 @@ static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_
 	return hash_map_put(&scan->addresses[family], key, known);
 }
 
+/* Monitors of Java go by the class of their object, in all processes. */
+static uint32_t lock_of_class(struct lock_scan *scan, uint64_t number)
+{
+	const struct experiment_trace *trace = &scan->process->traces[TRACE_SYNC];
+	const char *text = number < trace->texts.count ? trace->texts.items[number] : NULL;
+	const char *class = text ? text : "<Unknown>";
+	uint32_t key = string_table_add(&scan->classes, class);
+
+	return add_lock(scan, &scan->addresses[SYNC_MONITOR], key, class, NULL);
+}
+
 static uint32_t lock_of(struct lock_scan *scan, const struct event_run *run, size_t row)
 {
 	unsigned type = (unsigned)event_column(run, ROW_TYPE)[row];
 
 	if (type == SYNC_JOIN)
 		return add_lock(scan, &scan->addresses[SYNC_JOIN], scan->image, "<threads>", NULL);
+	if (family_of(type) == SYNC_MONITOR)
+		return lock_of_class(scan, event_field(run, SYNC_OBJECT)[row]);
 	return lock_of_address(scan, family_of(type), event_field(run, SYNC_OBJECT)[row],
 			       event_times(run)[row]);
 }
@@ -263,6 +279,7 @@ void lock_scan_fini(struct lock_scan *scan)
 		hash_map_fini(&scan->variables[family]);
 	}
 	string_table_fini(&scan->block_keys);
+	string_table_fini(&scan->classes);
 	hash_map_fini(&scan->block_locks);
 	hash_map_fini(&scan->waiters);
 	hash_map_fini(&scan->holders);

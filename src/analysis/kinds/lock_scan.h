@@ -50,7 +50,7 @@ struct lock_scan {
 	struct hash_map addresses[SYNC_TYPES], variables[SYNC_TYPES]; /* by family, → lock */
 	struct block_index blocks;				      /* of the process in hand */
 	struct hash_map block_rows; /* address → row of the heap trace */
-	struct string_table block_keys;
+	struct string_table block_keys, classes;
 	struct hash_map block_locks;	  /* number of a key → lock */
 	struct hash_map waiters, holders; /* lock << 32 | thread: those seen */
 };

@@ -23,9 +23,10 @@ static const struct filter_property properties[] = {
 	FILTER_PROPERTY(
 		"STYPE",
 		"0 mutex, 1 condition, 2 read lock, 3 write lock, 4 semaphore, 5 barrier, 6 join, "
-		"7 spin lock, 8 futex",
+		"7 spin lock, 8 futex, 9 monitor, 10 monitor wait",
 		"sync", FILTER_SYNC, filter_load_type),
-	FILTER_PROPERTY("SOBJ", "address of what was waited for", "sync", FILTER_SYNC, load_object),
+	FILTER_PROPERTY("SOBJ", "address of what was waited for; of monitors the number of a class",
+			"sync", FILTER_SYNC, load_object),
 	FILTER_PROPERTY("SOWNER", "kernel's id of the thread that had it then", "sync", FILTER_SYNC,
 			load_owner),
 	FILTER_PROPERTY("SRQST", "when it was asked for, ns", "sync", FILTER_SYNC,

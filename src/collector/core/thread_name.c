@@ -53,7 +53,7 @@ static void put(struct thread *thread, const char *name)
 	size_t length = length_of(name, NAME_ROOM);
 
 	if (!thread->is_named && length && length < NAME_ROOM && !is_first_name(name, length))
-		writer_thread_name(thread, name, length);
+		writer_thread_name(thread, FORMAT_TAG_NAME, name, length);
 }
 
 /* A character of several bytes is not cut. */
@@ -67,16 +67,27 @@ static size_t cut(const char *name, size_t length)
 	return length;
 }
 
-void thread_name_is(const char *name)
+static void put_own(enum format_tag tag, const char *name)
 {
 	struct thread *thread = thread_current();
 
 	if (!thread || !atomic_load(&collector.recording))
 		return;
 	thread_lock(thread);
-	thread->is_named = true;
-	writer_thread_name(thread, name, cut(name, length_of(name, FORMAT_NAME_ROOM)));
+	thread->is_named |= tag == FORMAT_TAG_NAME;
+	writer_thread_name(thread, tag, name, cut(name, length_of(name, FORMAT_NAME_ROOM)));
 	thread_unlock(thread);
+}
+
+void thread_name_is(const char *name)
+{
+	put_own(FORMAT_TAG_NAME, name);
+}
+
+void thread_name_group(const char *group, const char *parent)
+{
+	put_own(FORMAT_TAG_GROUP, group);
+	put_own(FORMAT_TAG_PARENT, parent);
 }
 
 void thread_name_begin(void)

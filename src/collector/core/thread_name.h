@@ -16,6 +16,10 @@ void thread_name_end(struct thread *thread);
 /* A runtime's longer name for the calling thread, in place of the kernel's; its first 63 bytes. Not
  * in a handler. */
 void thread_name_is(const char *name);
+/* The calling thread is one of Java, in this group of threads, which is in another. Not in a
+ * handler.
+ */
+void thread_name_group(const char *group, const char *parent);
 /* Writes down the names of all living threads. Not in a handler. */
 void thread_name_all(void);
 

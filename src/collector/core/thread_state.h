@@ -155,6 +155,7 @@ struct pending_call {
 	uint64_t recorded_ns; /* the recording clock then */
 	uint64_t sp;	      /* of the wrapped function */
 	uint64_t object, owner;
+	uint64_t caller; /* of the wrapped function, where its kind asks for that; or 0 */
 	uint8_t kind, type;
 };
 
@@ -165,6 +166,13 @@ enum { UNDER_WAY_MAX = 4 };
  * call may be interrupted by a handler of the program, which may last, or never return.
  */
 enum thread_lock { LOCK_FREE, LOCK_TAKEN, LOCK_BY_CALL };
+
+/* A wait that a runtime tells of, by calls of its own at both ends. */
+struct runtime_wait {
+	uint64_t since_ns, recorded_ns; /* 0: there is none */
+	uint64_t object;
+	uint8_t type; /* enum format_sync_type */
+};
 
 /* One live thread. Lives in its own mapping, which the next thread takes over. */
 struct thread {
@@ -215,6 +223,7 @@ struct thread {
 	struct clock_account clock;
 	struct overhead_account overhead;
 	struct call_place continued; /* what the thread waits for in our handler */
+	struct runtime_wait wait;    /* of a runtime, which tells of its begin and end */
 	bool is_named;		     /* by a runtime, which knows better than the kernel */
 	struct window open;	     /* of collector_thread_pause; written under the lock */
 	int32_t timer;		     /* the CPU timer of this thread + 1; 0: none */

@@ -25,7 +25,8 @@ static const char profile_description[] =
 	"8 wait-cpu 9 stopped\n"
 	"0x80 thread: number tid time-us   0x81 thread end: dt   0x82 pause: dt   0x83 resume: dt  "
 	" "
-	"0x84 cpu: number   0x87 context: runtime count fields   0x88 name: length bytes\n";
+	"0x84 cpu: number   0x87 context: runtime count fields   0x88 name: length bytes   "
+	"0x89 group: length bytes   0x8a parent of the group: length bytes\n";
 
 int writer_open(void)
 {
@@ -94,13 +95,13 @@ void writer_thread_end(struct thread *thread, uint64_t time_ns)
 	put_moment(thread, FORMAT_TAG_THREAD_END, time_ns);
 }
 
-void writer_thread_name(struct thread *thread, const char *name, size_t length)
+void writer_thread_name(struct thread *thread, enum format_tag tag, const char *name, size_t length)
 {
 	uint8_t *out = length < FORMAT_NAME_ROOM ? reserve(thread) : NULL;
 
 	if (!out)
 		return;
-	*out++ = FORMAT_TAG_NAME;
+	*out++ = (uint8_t)tag;
 	out = varint_put(out, length);
 	for (size_t i = 0; i < length; i++)
 		*out++ = (uint8_t)name[i];

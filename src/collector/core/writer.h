@@ -14,7 +14,9 @@ struct thread;
 
 void writer_thread_begin(struct thread *thread, uint64_t time_ns);
 void writer_thread_end(struct thread *thread, uint64_t time_ns);
-void writer_thread_name(struct thread *thread, const char *name, size_t length);
+/* tag: FORMAT_TAG_NAME, or of its group or the group's parent. */
+void writer_thread_name(struct thread *thread, enum format_tag tag, const char *name,
+			size_t length);
 /* Recording stops or goes on for the thread, by the window of -t. */
 void writer_thread_pause(struct thread *thread, uint64_t time_ns);
 void writer_thread_resume(struct thread *thread, uint64_t time_ns);

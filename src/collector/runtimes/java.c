@@ -35,16 +35,46 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread threa
 	java_names_write(jvmti);
 }
 
+static char *group_name(jvmtiEnv *jvmti, jthreadGroup group, jthreadGroup *parent)
+{
+	jvmtiThreadGroupInfo info;
+
+	*parent = NULL;
+	if (!group || (*jvmti)->GetThreadGroupInfo(jvmti, group, &info))
+		return NULL;
+	*parent = info.parent;
+	return info.name;
+}
+
+/* Asked at the thread's begin: it has none any more when it ends, and keeps it until then. */
+static void tell_group(jvmtiEnv *jvmti, JNIEnv *env, jthreadGroup group)
+{
+	jthreadGroup parent, outer;
+	char *name = group_name(jvmti, group, &parent);
+	char *parent_name = group_name(jvmti, parent, &outer);
+
+	thread_name_group(name ? name : "", parent_name ? parent_name : "");
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)parent_name);
+	if (parent)
+		(*env)->DeleteLocalRef(env, parent);
+	if (outer)
+		(*env)->DeleteLocalRef(env, outer);
+}
+
 /* The kernel's name has 15 bytes of it.  The first thread waits for the others' end as a second
  * thread of Java, which is not what it did. */
-static void name_thread(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+static void name_thread(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool begins)
 {
 	jvmtiThreadInfo info;
 
 	if ((*jvmti)->GetThreadInfo(jvmti, thread, &info))
 		return;
-	if (!text_starts(info.name, "DestroyJavaVM"))
+	if (!text_starts(info.name, "DestroyJavaVM")) {
 		thread_name_is(info.name);
+		if (begins)
+			tell_group(jvmti, env, info.thread_group);
+	}
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
 	if (info.thread_group)
 		(*env)->DeleteLocalRef(env, info.thread_group);
@@ -54,13 +84,13 @@ static void name_thread(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	name_thread(jvmti, env, thread);
+	name_thread(jvmti, env, thread, true);
 }
 
 /* It may have got another name meanwhile. */
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	name_thread(jvmti, env, thread);
+	name_thread(jvmti, env, thread, false);
 	java_names_write(jvmti);
 }
 
@@ -88,9 +118,18 @@ static void make_ids_of_loaded(jvmtiEnv *jvmti, JNIEnv *env)
 	(*env)->PopLocalFrame(env, NULL);
 }
 
+static bool listen(jvmtiEnv *jvmti, const jvmtiEvent *events, size_t count)
+{
+	bool done = true;
+
+	for (size_t i = 0; done && i < count; i++)
+		done = !(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
+	return done;
+}
+
 static bool enable(jvmtiEnv *jvmti)
 {
-	static const jvmtiEvent events[] = {
+	static const jvmtiEvent always[] = {
 		JVMTI_EVENT_CLASS_LOAD,
 		JVMTI_EVENT_CLASS_PREPARE,
 		JVMTI_EVENT_THREAD_START,
@@ -100,7 +139,13 @@ static bool enable(jvmtiEnv *jvmti)
 		JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
 		JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
 	};
-	static const jvmtiEventCallbacks callbacks = {
+	static const jvmtiEvent of_monitors[] = {
+		JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+		JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+		JVMTI_EVENT_MONITOR_WAIT,
+		JVMTI_EVENT_MONITOR_WAITED,
+	};
+	jvmtiEventCallbacks callbacks = {
 		.ClassLoad = on_class_load,
 		.ClassPrepare = on_class_prepare,
 		.ThreadStart = on_thread_start,
@@ -116,11 +161,16 @@ static bool enable(jvmtiEnv *jvmti)
 		.can_get_source_file_name = 1,
 		.can_get_bytecodes = 1,
 	};
+	const bool monitors = java_monitor_is_on();
+
+	if (monitors)
+		java_monitor_add(&wanted, &callbacks);
 	bool done = !(*jvmti)->AddCapabilities(jvmti, &wanted) &&
 		    !(*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks));
 
-	for (unsigned i = 0; done && i < sizeof(events) / sizeof(*events); i++)
-		done = !(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
+	done = done && listen(jvmti, always, sizeof(always) / sizeof(*always));
+	if (done && monitors)
+		done = listen(jvmti, of_monitors, sizeof(of_monitors) / sizeof(*of_monitors));
 	return done;
 }
 
@@ -149,8 +199,10 @@ void java_begin(void *vm_made, void *env_made)
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	make_ids_of_loaded(jvmti, env);
-	name_thread(jvmti, env, NULL); /* the calling one: main */
-	if (!java_stack_begin(env))
+	name_thread(jvmti, env, NULL, true); /* the calling one: main */
+	if (java_stack_begin(env))
+		java_monitor_leave_out((const void *)(uintptr_t)(*jvmti)->Deallocate);
+	else
 		log_warning("this Java machine does not tell Java stacks in a handler: its time "
 			    "shows by native stacks",
 			    0);

@@ -12,6 +12,8 @@
 
 /* A machine has just been made by the calling thread: JavaVM *, JNIEnv *. Not in a handler. */
 void java_begin(void *vm, void *env);
+/* Whether the calling thread is one of a machine's that run Java. */
+bool java_is_java_thread(void);
 /* In the child of a fork: of its machine only the calling thread is left. */
 void java_after_fork(void);
 /*
@@ -22,6 +24,10 @@ bool java_take_fault(void *context);
 
 #else /* built without a JDK's headers */
 
+static inline bool java_is_java_thread(void)
+{
+	return false;
+}
 static inline void java_after_fork(void)
 {
 }

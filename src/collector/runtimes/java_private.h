@@ -36,6 +36,13 @@ uint32_t java_code_line(const struct java_lines *lines, jlocation place);
 /* Whether an address is where the machine keeps code that it has made. Safe in a handler. */
 bool java_code_is_at(uint64_t pc);
 
+/* java_monitor.c: waits for monitors, where they are to be recorded */
+bool java_monitor_is_on(void);
+/* What the machine's own threads wait for is left out from now on: the machine is where `inside`
+ * is. */
+void java_monitor_leave_out(const void *inside);
+void java_monitor_add(jvmtiCapabilities *wanted, jvmtiEventCallbacks *callbacks);
+
 /* java_stack.c */
 /* From now on events have the Java stack beside their own; false: this machine does not tell. */
 bool java_stack_begin(JNIEnv *env);

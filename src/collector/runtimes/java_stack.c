@@ -80,6 +80,11 @@ static char *java_thread(void)
 	return object && *(uint64_t *)object == java_kind ? object : NULL;
 }
 
+bool java_is_java_thread(void)
+{
+	return java_thread();
+}
+
 /* The machine keeps the object, which has the JNIEnv in it, where signal handlers find it. */
 static bool find_key(JNIEnv *env)
 {

@@ -14,6 +14,7 @@
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/pending_call.h"
+#include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/storage/experiment.h"
 #include "collector/storage/recording.h"
@@ -24,18 +25,39 @@
 
 enum { CALIBRATION_ROUNDS = 200, CALIBRATION_FACTOR = 5, CALIBRATION_LEAST_NS = 1000 };
 
-uint64_t sync_threshold_ns = SYNC_OFF;
+uint64_t sync_threshold_ns = SYNC_OFF, sync_java_threshold_ns = SYNC_OFF;
+
+struct sync_machine sync_machine;
 
 static bool calibrated;
 
-/* all, calibrate, or a number of ns. */
+static bool is_native = true, is_java = true;
+
+static void set_threshold(uint64_t ns)
+{
+	sync_threshold_ns = is_native ? ns : SYNC_OFF;
+	sync_java_threshold_ns = is_java ? ns : SYNC_OFF;
+}
+
+static uint64_t threshold_of(unsigned type)
+{
+	return type == SYNC_MONITOR || type == SYNC_MONITOR_WAIT ? sync_java_threshold_ns
+								 : sync_threshold_ns;
+}
+
+/* all, calibrate, or a number of ns; then perhaps one of two that is meant alone. */
 static bool read_param(const char *value)
 {
+	const char *scope = value;
+
+	while (*scope && *scope != ',' && *scope != ';')
+		scope++;
+	is_java = !text_starts(scope, ",n");
+	is_native = !text_starts(scope, ",j");
 	calibrated = text_starts(value, "calibrate");
-	if (calibrated)
-		sync_threshold_ns = CALIBRATION_LEAST_NS;
-	else
-		sync_threshold_ns = text_starts(value, "all") ? 0 : text_number(value, NULL);
+	set_threshold(calibrated		  ? CALIBRATION_LEAST_NS
+		      : text_starts(value, "all") ? 0
+						  : text_number(value, NULL));
 	return true;
 }
 
@@ -64,7 +86,8 @@ static void log_threshold(void)
 	struct text line = TEXT_ON(room);
 
 	text_puts(&line, "<setting name=\"sync_threshold_ns\"");
-	text_attribute_decimal(&line, "value", (int64_t)sync_threshold_ns);
+	text_attribute_decimal(&line, "value",
+			       (int64_t)(is_native ? sync_threshold_ns : sync_java_threshold_ns));
 	text_puts(&line, "/>\n");
 	experiment_append(FORMAT_FILE_LOG, &line);
 }
@@ -75,20 +98,21 @@ static void begin(void)
 		uint64_t threshold_ns = CALIBRATION_FACTOR * shortest_request_ns();
 
 		if (threshold_ns > CALIBRATION_LEAST_NS)
-			sync_threshold_ns = threshold_ns;
+			set_threshold(threshold_ns);
 		calibrated = false; /* children of a fork keep it */
 	}
 	log_threshold();
 }
 
-__attribute__((noinline)) struct pending_call sync_request(enum format_sync_type type,
-							   const void *object, uint64_t owner)
+__attribute__((noinline)) struct pending_call
+sync_request(enum format_sync_type type, const void *object, uint64_t owner, const void *caller)
 {
 	uint64_t now_ns = clock_now_ns();
 	struct pending_call wait = {.kind = TRACE_SYNC,
 				    .type = (uint8_t)type,
 				    .object = (uint64_t)object,
 				    .owner = owner,
+				    .caller = (uint64_t)caller,
 				    .since_ns = now_ns,
 				    .recorded_ns = recording_clock_ns(now_ns, &(bool){0}),
 				    .sp = (uint64_t)__builtin_dwarf_cfa()};
@@ -96,6 +120,13 @@ __attribute__((noinline)) struct pending_call sync_request(enum format_sync_type
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
 		pending_call_begin(&wait);
 	return wait;
+}
+
+/* It began before those of the machine's were left out: its threads then were the machine's own. */
+static bool is_left_out(const struct pending_call *wait)
+{
+	return wait->caller - sync_machine.low < sync_machine.size &&
+	       wait->since_ns < sync_machine.since_ns;
 }
 
 /*
@@ -110,16 +141,28 @@ static bool describe(const struct thread *thread, const struct pending_call *wai
 		clock_recorded_since(thread, wait->since_ns, wait->recorded_ns, now_ns);
 	fields[SYNC_RESULT] = (uint64_t)error;
 	fields[SYNC_OWNER] = wait->owner;
-	return fields[SYNC_WAITED] >= sync_threshold_ns;
+	return fields[SYNC_WAITED] >= threshold_of(wait->type) && !is_left_out(wait);
+}
+
+static struct pending_call of_runtime(const struct runtime_wait *wait)
+{
+	return (struct pending_call){.kind = TRACE_SYNC,
+				     .type = wait->type,
+				     .object = wait->object,
+				     .since_ns = wait->since_ns,
+				     .recorded_ns = wait->recorded_ns};
 }
 
 static bool under_way(struct thread *thread, const struct pending_call *wait,
 		      const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
 		      uint64_t *fields)
 {
+	const struct pending_call runtime = of_runtime(&thread->wait);
+	const struct pending_call *told = runtime.since_ns ? &runtime : wait;
+
 	(void)remote;
-	*type = wait->type;
-	return wait->type < SYNC_TYPES && describe(thread, wait, now_ns, 0, fields);
+	*type = told->type;
+	return told->type < SYNC_TYPES && describe(thread, told, now_ns, 0, fields);
 }
 
 const struct trace_source sync_source = {
@@ -134,10 +177,51 @@ void sync_grant(const struct pending_call *wait, int error)
 	pending_call_end(wait->since_ns);
 	if (now_ns - wait->since_ns < sync_threshold_ns || !(thread = trace_enter(TRACE_SYNC)))
 		return;
-	if (describe(thread, wait, now_ns, error, fields) &&
+	if (!thread->wait.since_ns && describe(thread, wait, now_ns, error, fields) &&
 	    !pending_call_was_written(thread, wait->since_ns))
 		trace_event_here(thread, TRACE_SYNC, wait->type, now_ns, fields);
 	trace_leave(thread);
+}
+
+void sync_runtime_begin(enum format_sync_type type, uint64_t object)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct thread *thread = trace_enter(TRACE_SYNC);
+
+	if (!thread)
+		return;
+	thread_lock(thread);
+	thread->wait = (struct runtime_wait){.since_ns = now_ns,
+					     .recorded_ns = recording_clock_ns(now_ns, &(bool){0}),
+					     .object = object,
+					     .type = (uint8_t)type};
+	thread_unlock(thread);
+	trace_leave(thread);
+}
+
+void sync_runtime_end(enum format_sync_type type, int error)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct thread *thread = thread_current_if_known();
+	uint64_t fields[SYNC_FIELDS];
+
+	if (!thread)
+		return;
+	struct pending_call wait = of_runtime(&thread->wait);
+
+	thread->wait.since_ns = 0;
+	if (!wait.since_ns || wait.type != type || !trace_enter(TRACE_SYNC))
+		return;
+	if (describe(thread, &wait, now_ns, error, fields) &&
+	    !pending_call_was_written(thread, wait.since_ns))
+		trace_event_here(thread, TRACE_SYNC, type, now_ns, fields);
+	trace_leave(thread);
+}
+
+void sync_leave_out(uint64_t low, uint64_t high, sync_is_own *is_own)
+{
+	sync_machine = (struct sync_machine){
+		.low = low, .size = high - low, .since_ns = clock_now_ns(), .is_own = is_own};
 }
 
 uint64_t sync_now_ns(void)
@@ -157,7 +241,7 @@ void sync_release(const void *object, uint64_t time_ns)
 
 long sync_futex(long address, long operation, long value, long timeout, long other, long bits)
 {
-	struct pending_call wait = sync_request(SYNC_FUTEX, (const void *)address, 0);
+	struct pending_call wait = sync_request(SYNC_FUTEX, (const void *)address, 0, NULL);
 	long result = NEXT(syscall)(SYS_futex, address, operation, value, timeout, other, bits);
 
 	sync_grant(&wait, result < 0 ? errno : 0);

@@ -2,7 +2,7 @@
 /*
  * Synchronization tracing: what a wrapped call that may wait does around the call.
  *
- *   if (!sync_is_on()) … just the call
+ *   if (sync_leaves_out(return address)) … just the call
  *   wait = sync_request(type, object, owner)
  *   … the call …
  *   sync_grant(&wait, error)
@@ -27,9 +27,31 @@
 #define SYNC_OFF UINT64_MAX
 extern uint64_t sync_threshold_ns;
 
+/* The same of Java's monitors. */
+extern uint64_t sync_java_threshold_ns;
+
 static inline bool sync_is_on(void)
 {
 	return sync_threshold_ns != SYNC_OFF;
+}
+
+/*
+ * Calls from the code of a machine within [low, high) are left out from now on, where the calling
+ * thread is the machine's own.
+ */
+typedef bool sync_is_own(void);
+void sync_leave_out(uint64_t low, uint64_t high, sync_is_own *is_own);
+extern struct sync_machine {
+	uint64_t low, size; /* 0: nothing is left out */
+	uint64_t since_ns;
+	sync_is_own *is_own;
+} sync_machine;
+
+/* Whether a wrapped call is to be just the call; caller: its return address. */
+static inline bool sync_leaves_out(const void *caller)
+{
+	return !sync_is_on() ||
+	       ((uint64_t)caller - sync_machine.low < sync_machine.size && sync_machine.is_own());
 }
 
 /* Calls that need not wait are not recorded: those that can be tried first need no clock. */
@@ -39,14 +61,22 @@ static inline bool sync_tries_first(void)
 }
 
 /* object: address, or pthread_t of a thread; owner: id of the thread that held it then; 0: not
- * known.
+ * known.  caller: where the call returns to.
  */
-struct pending_call sync_request(enum format_sync_type type, const void *object, uint64_t owner);
+struct pending_call sync_request(enum format_sync_type type, const void *object, uint64_t owner,
+				 const void *caller);
 /* The moment before a lock that others wait for is released, and, after that, that it was. */
 uint64_t sync_now_ns(void);
 void sync_release(const void *object, uint64_t time_ns);
 /* The call is back; error: its errno, or 0. Keeps errno. */
 void sync_grant(const struct pending_call *wait, int error);
+
+/*
+ * A wait that a runtime tells of, not in a handler: the calling thread's.  What it calls meanwhile
+ * to wait is no event beside it.  At the end of the recording that call stands for it.
+ */
+void sync_runtime_begin(enum format_sync_type type, uint64_t object);
+void sync_runtime_end(enum format_sync_type type, int error);
 
 /* futex(2) with an operation that waits, by syscall(2). */
 long sync_futex(long address, long operation, long value, long timeout, long other, long bits);

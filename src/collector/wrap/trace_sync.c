@@ -231,7 +231,8 @@ static int of_c11(int result)
 
 /* The object that is waited for is the first parameter, `object`. */
 #define TIMED_CALL(type, name, arguments, owner, error_of)                                         \
-	struct pending_call wait = sync_request(SYNC_##type, (const void *)object, owner(object)); \
+	struct pending_call wait = sync_request(SYNC_##type, (const void *)object, owner(object),  \
+						__builtin_return_address(0));                      \
 	int result = NEXT_SYNC(name) arguments;                                                    \
                                                                                                    \
 	sync_grant(&wait, error_of(result));                                                       \
@@ -240,7 +241,7 @@ static int of_c11(int result)
 #define WAIT(type, name, parameters, arguments, owner, error_of)                                   \
 	COLLECTOR_EXPORT int name parameters                                                       \
 	{                                                                                          \
-		if (!sync_is_on())                                                                 \
+		if (sync_leaves_out(__builtin_return_address(0)))                                  \
 			return NEXT_SYNC(name) arguments;                                          \
 		TIMED_CALL(type, name, arguments, owner, error_of)                                 \
 	}
@@ -249,7 +250,7 @@ static int of_c11(int result)
 #define CONDITION_WAIT(name, parameters, arguments, error_of)                                      \
 	COLLECTOR_EXPORT int name parameters                                                       \
 	{                                                                                          \
-		if (!sync_is_on())                                                                 \
+		if (sync_leaves_out(__builtin_return_address(0)))                                  \
 			return NEXT_SYNC(name) arguments;                                          \
 		let_go(mutex);                                                                     \
 		TIMED_CALL(CONDITION, name, arguments, nobody, error_of)                           \
@@ -258,7 +259,7 @@ static int of_c11(int result)
 #define UNLOCK(name, object_type, is_waited_for)                                                   \
 	COLLECTOR_EXPORT int name(object_type *object)                                             \
 	{                                                                                          \
-		if (!sync_is_on() || !is_waited_for(object))                                       \
+		if (sync_leaves_out(__builtin_return_address(0)) || !is_waited_for(object))        \
 			return NEXT_SYNC(name)(object);                                            \
 		uint64_t now_ns = sync_now_ns();                                                   \
 		int result = NEXT_SYNC(name)(object);                                              \
@@ -272,7 +273,7 @@ static int of_c11(int result)
 #define LOCK(type, name, try_name, object_type, may_try, owner, error_of)                          \
 	COLLECTOR_EXPORT int name(object_type *object)                                             \
 	{                                                                                          \
-		if (!sync_is_on())                                                                 \
+		if (sync_leaves_out(__builtin_return_address(0)))                                  \
 			return NEXT_SYNC(name)(object);                                            \
 		if (sync_tries_first() && may_try(object) && !NEXT_SYNC(try_name)(object))         \
 			return 0;                                                                  \
@@ -341,7 +342,7 @@ WAIT(SEMAPHORE, sem_clockwait, (sem_t * object, clockid_t clock, const struct ti
 /* Unlike the locks it is a cancellation point, and fails by errno, which a try would set. */
 COLLECTOR_EXPORT int sem_wait(sem_t *object)
 {
-	if (!sync_is_on())
+	if (sync_leaves_out(__builtin_return_address(0)))
 		return NEXT_SYNC(sem_wait)(object);
 	if (sync_tries_first()) {
 		int before = errno;

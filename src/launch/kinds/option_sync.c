@@ -6,11 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* n: native code, which is all there is; with j Java's monitors too, which a program may have none
- * of. */
+/* n: native code, j: Java's monitors; both of them unless one stands alone. */
 static bool is_scope(const char *text)
 {
-	return !strcmp(text, ",n") || !strcmp(text, ",nj") || !strcmp(text, ",jn");
+	return !strcmp(text, ",n") || !strcmp(text, ",j") || !strcmp(text, ",nj") ||
+	       !strcmp(text, ",jn");
+}
+
+static void add_scope(const char *scope, char param[OPTIONS_TRACE_ROOM])
+{
+	size_t length = strlen(param);
+
+	if (length && strlen(scope) == 2)
+		snprintf(param + length, OPTIONS_TRACE_ROOM - length, "%s", scope);
 }
 
 static bool sync_word(const char *text, size_t length, char param[OPTIONS_TRACE_ROOM])
@@ -32,15 +40,12 @@ static bool sync_word(const char *text, size_t length, char param[OPTIONS_TRACE_
 	return false;
 }
 
-static bool read_param(const char *text, char param[OPTIONS_TRACE_ROOM])
+static bool read_threshold(const char *text, const char *scope, char param[OPTIONS_TRACE_ROOM])
 {
 	static const struct option_unit units[] = {{"", 1e3},	{"u", 1e3}, {"us", 1e3}, {"ns", 1},
 						   {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
-	const char *scope = text + strcspn(text, ",");
 	double ns;
 
-	if (*scope && !is_scope(scope))
-		return false;
 	if (sync_word(text, (size_t)(scope - text), param))
 		return true;
 	if (!option_read_number(&text, &ns) || !option_read_unit(text, scope, units, &ns) ||
@@ -50,6 +55,16 @@ static bool read_param(const char *text, char param[OPTIONS_TRACE_ROOM])
 		snprintf(param, OPTIONS_TRACE_ROOM, "all");
 	else
 		snprintf(param, OPTIONS_TRACE_ROOM, "%.0f", ns);
+	return true;
+}
+
+static bool read_param(const char *text, char param[OPTIONS_TRACE_ROOM])
+{
+	const char *scope = text + strcspn(text, ",");
+
+	if ((*scope && !is_scope(scope)) || !read_threshold(text, scope, param))
+		return false;
+	add_scope(scope, param);
 	return true;
 }
 
