@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 import analysis  # noqa: E402
 import common  # noqa: E402
 import lines  # noqa: E402
+import cost  # noqa: E402
 import counter  # noqa: E402
 import forks  # noqa: E402
 import heap  # noqa: E402
@@ -25,6 +26,7 @@ import sync  # noqa: E402
 import view  # noqa: E402
 
 BENCHMARKS = {
+    'cost': cost.cost,
     'completeness': profiles.completeness,
     'accuracy': profiles.accuracy,
     'overhead': overhead.overhead,
