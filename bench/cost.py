@@ -49,7 +49,7 @@ NOTES = '''
 Each run of a program lies between two bare ones and is divided by their mean. The program is measured from the inside, by the kernel's
 account of it and its children: what the collector does in it is all in, what `helio collect` does before and after is in the last table.
 `-p off`, with nothing recorded, is what the collector costs that is merely there, most of it at the start and the end of each process: {seconds} s
-is a short run, and gcc is four processes. The last two rows are no recordings of ours, from the same rounds.
+is a short run, and gcc is three programs. The last two rows are no recordings of ours, from the same rounds.
 '''
 
 
