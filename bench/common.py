@@ -21,7 +21,8 @@ import helio_reader  # noqa: E402
 class Bench:
     """One invocation of ./dev bench."""
 
-    def __init__(self, build, quick):
+    def __init__(self, build, quick, rounds=None):
+        self.rounds = rounds  # how often each variant runs, where the user has said it
         self.build = pathlib.Path(build).resolve()
         self.quick = quick
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix='helio-bench-'))

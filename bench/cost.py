@@ -94,15 +94,16 @@ def of_start(bench, repeats):
                  [['`helio collect true`', *(common.shown(common.estimate(values), 2) for values in kept)]])
 
 
-def of_children(bench, rounds, repeats):
-    kept = forks.measured(bench, rounds, repeats)
+def of_children(bench, children, repeats):
+    kept = forks.measured(bench, children, repeats)
     common.table('A child that does nothing, beyond the bare one, ms of CPU time', ['options', 'for each child'],
                  [[tool, common.shown(common.estimate(values[2]), 2)] for tool, values in kept.items()])
 
 
 def cost(bench, _names):
     """Prints the page, and writes it unless in a hurry."""
-    seconds, repeats, rounds = (0.2, 2, 10) if bench.quick else (0.5, 10, 50)
+    seconds, repeats, children = (0.2, 2, 10) if bench.quick else (0.5, 20, 50)
+    repeats = bench.rounds or repeats
     load = os.getloadavg()[0]
     version = subprocess.run([bench.helio, '--version'], capture_output=True, text=True, check=True).stdout.strip()
     tables = io.StringIO()
@@ -110,7 +111,7 @@ def cost(bench, _names):
         by_kind(bench, seconds, repeats)
         print(NOTES.format(seconds=seconds), end='')
         of_start(bench, 2 * repeats)
-        of_children(bench, rounds, repeats)
+        of_children(bench, children, repeats)
     page = INTRODUCTION.format(legend=common.LEGEND, version=version, machine=machine(),
                                load=f'{load:.1f} at the beginning and {os.getloadavg()[0]:.1f} at the end') + tables.getvalue()
     print(page)

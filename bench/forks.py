@@ -66,7 +66,8 @@ def forks(bench, _names):
     and after it, and of perf record likewise.  In memory where that is possible, and nothing is removed meanwhile: ext4 searches past each file
     that was removed in the last seconds, which costs more than all that is measured here.
     """
-    kept = measured(bench, *((20, 4) if bench.quick else (100, 20)))
+    children, repeats = (20, 4) if bench.quick else (100, 20)
+    kept = measured(bench, children, bench.rounds or repeats)
     common.table('Short processes: the whole command / bare, and what a child costs beyond it',
                  ['options', 'CPU', 'wall', 'ms of CPU for each child'],
                  [[tool, *(common.shown(common.estimate(values), 3) for values in found)] for tool, found in kept.items()])

@@ -21,6 +21,7 @@ def overhead(bench, names):
     variants = [variant for variant in VARIANTS if bench.works(variant)]
     compared = [pair for pair in COMPARED if set(pair) <= set(variants)]
     seconds, repeats = (0.5, 4) if bench.quick else (1.0, 20)
+    repeats = bench.rounds or repeats
     means = {variant: ([], []) for variant in variants}
     tables, differences = ([], []), []
     for program in selected(programs.all_programs(bench, seconds), names):
