@@ -47,9 +47,10 @@ and a page fault, takes several times as long in a virtual machine as outside of
 '''
 NOTES = '''
 Each run of a program lies between two bare ones and is divided by their mean. The program is measured from the inside, by the kernel's
-account of it and its children: what the collector does in it is all in, what `helio collect` does before and after is in the last table.
+account of it and its children: what the collector does in it is all in, what `helio collect` does before and after is in the next table.
 `-p off`, with nothing recorded, is what the collector costs that is merely there, most of it at the start and the end of each process: {seconds} s
-is a short run, and gcc is three programs. The last two rows are no recordings of ours, from the same rounds.
+is a short run, and gcc is three programs. By default the clock ticks each ms at first, and each 10 ms later: of a long run its part is a
+tenth of what it is here. The last two rows are no recordings of ours, from the same rounds.
 '''
 
 
