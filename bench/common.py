@@ -21,7 +21,8 @@ import helio_reader  # noqa: E402
 class Bench:
     """One invocation of ./dev bench."""
 
-    def __init__(self, build, quick):
+    def __init__(self, build, quick, rounds=None):
+        self.rounds = rounds  # how often each variant runs, where the user has said it
         self.build = pathlib.Path(build).resolve()
         self.quick = quick
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix='helio-bench-'))
@@ -47,6 +48,9 @@ class Bench:
             out = self.fresh('.er')
             words = [str(self.helio), 'collect', '-p', how or 'on', '-o', str(out)]
             return words + (['--engine', engine] if engine else []), out
+        if tool == 'with': # the options themselves
+            out = self.fresh('.er')
+            return [str(self.helio), 'collect', '-q', '-A', 'off', *how.split(), '-o', str(out)], out
         if tool == 'counter':
             out = self.fresh('.er')
             return [str(self.helio), 'collect', '-p', 'off', '-h', how, '-o', str(out)], out
@@ -151,6 +155,43 @@ def spread(values):
     return (quartiles[2] - quartiles[0]) / 2
 
 
+TRIMMED = 5  # one of so many values at each end
+
+
+def estimate(values):
+    """
+    (mean, its standard error).  Of five values or more a fifth is left out at each end, for on a busy machine single runs take
+    much longer; the standard error is the one that belongs to such a mean (Yuen's, by what the outer values are replaced with).
+    """
+    values = sorted(value for value in values if not math.isnan(value))
+    cut = len(values) // TRIMMED
+    kept = values[cut:len(values) - cut]
+    if len(values) < 2:
+        return (values[0] if values else math.nan), math.nan
+    drawn_in = [kept[0]] * cut + kept + [kept[-1]] * cut
+    return statistics.mean(kept), statistics.stdev(drawn_in) * math.sqrt(len(values)) / len(kept)
+
+
+def mean_of_estimates(estimates):
+    """The geometric mean of independent ratios, with its standard error."""
+    mean = geometric_mean([value for value, _ in estimates])
+    return mean, mean * math.sqrt(sum((error / value) ** 2 for value, error in estimates)) / len(estimates)
+
+
+def shown(estimated, digits=4):
+    return f'{estimated[0]:.{digits}f} ±{estimated[1]:.{digits}f}'
+
+
+def difference(one, other):
+    """Of two variants' ratios from the same rounds, (mean, standard error) and whether it is one."""
+    value, error = estimate([a - b for a, b in zip(one, other)])
+    return f'{value:+.4f} ±{error:.4f}{"" if abs(value) > STANDARD_ERRORS * error else " none"}'
+
+
+STANDARD_ERRORS = 2
+LEGEND = f'± is the standard error: a difference of less than {STANDARD_ERRORS} of them is none.'
+
+
 def table(title, header, rows):
     """First column text, others as they come: floats with four digits."""
     def text(cell):
@@ -169,12 +210,13 @@ def table(title, header, rows):
 def interleaved(bench, program, variants, repeats):
     """
     {variant: ([cpu ratios], [wall ratios])}: every run of a variant lies
-    between two bare runs, and is divided by their mean.
+    between two bare runs, and is divided by their mean.  The order is another
+    one each time.
     """
     ratios = {variant: ([], []) for variant in variants}
-    for _ in range(repeats):
+    for turn in range(repeats):
         bare, _ = bench.run('bare', program)
-        for variant in variants:
+        for variant in variants[turn % len(variants):] + variants[:turn % len(variants)]:
             used, _ = bench.run(variant, program)
             after, _ = bench.run('bare', program)
             for which, key in enumerate(('cpu', 'wall')):

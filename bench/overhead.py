@@ -12,22 +12,31 @@ from profiles import selected
 VARIANTS = ('helio on', 'gprofng on', 'helio 1m', 'sigtrap 1000000', 'perf 997', 'helio 100u', 'sigtrap 100000', 'perf 9999')
 
 
+# What helio costs beyond the floor, and beyond perf, at the same interval.
+COMPARED = (('helio 1m', 'sigtrap 1000000'), ('helio 1m', 'perf 997'), ('helio 100u', 'sigtrap 100000'), ('helio 100u', 'perf 9999'))
+
+
 def overhead(bench, names):
     """CPU and wall of the program, profiled / bare; each profiled run lies between two bare ones."""
     variants = [variant for variant in VARIANTS if bench.works(variant)]
-    seconds, repeats = (0.7, 2) if bench.quick else (2.0, 7)
+    compared = [pair for pair in COMPARED if set(pair) <= set(variants)]
+    seconds, repeats = (0.5, 4) if bench.quick else (1.0, 20)
+    repeats = bench.rounds or repeats
     means = {variant: ([], []) for variant in variants}
-    tables = ([], [])
+    tables, differences = ([], []), []
     for program in selected(programs.all_programs(bench, seconds), names):
         ratios = common.interleaved(bench, program, variants, repeats)
         for which in (0, 1):
-            tables[which].append([program.name] + [f'{common.median(ratios[v][which]):.4f} ±{common.spread(ratios[v][which]):.3f}'
-                                                   for v in variants])
+            found = {variant: common.estimate(ratios[variant][which]) for variant in variants}
+            tables[which].append([program.name] + [common.shown(found[variant]) for variant in variants])
             for variant in variants:
-                means[variant][which].append(common.median(ratios[variant][which]))
+                means[variant][which].append(found[variant])
+        differences.append([program.name] + [common.difference(ratios[one][0], ratios[other][0]) for one, other in compared])
     for which, what in enumerate(('CPU', 'wall')):
-        tables[which].append(['geometric mean'] + [common.geometric_mean(means[v][which]) for v in variants])
-        common.table(f'Overhead: {what} of the program / bare, median of {repeats}', ['program', *variants], tables[which])
+        tables[which].append(['geometric mean'] + [common.shown(common.mean_of_estimates(means[v][which])) for v in variants])
+        common.table(f'Overhead: {what} of the program / bare, {repeats} runs of each', ['program', *variants], tables[which])
+    common.table('Differences of CPU / bare, from the same rounds', ['program', *(f'{one} - {other}' for one, other in compared)], differences)
+    print(f'\n{common.LEGEND}')
 
 
 def switches(bench, _names):

@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 import analysis  # noqa: E402
 import common  # noqa: E402
 import lines  # noqa: E402
+import cost  # noqa: E402
 import counter  # noqa: E402
 import forks  # noqa: E402
 import heap  # noqa: E402
@@ -25,6 +26,7 @@ import sync  # noqa: E402
 import view  # noqa: E402
 
 BENCHMARKS = {
+    'cost': cost.cost,
     'completeness': profiles.completeness,
     'accuracy': profiles.accuracy,
     'overhead': overhead.overhead,
@@ -61,11 +63,12 @@ def main():
     parser = argparse.ArgumentParser(prog='./dev bench')
     parser.add_argument('--build', default='build', help=argparse.SUPPRESS)
     parser.add_argument('--quick', action='store_true', help='shorter runs, fewer of them: to see whether it works')
+    parser.add_argument('--rounds', type=int, help='how often each variant runs in overhead, forks and cost: the standard error goes with its square root')
     parser.add_argument('names', nargs='*', help='benchmarks (' + ', '.join(BENCHMARKS) + ') and programs; default: all')
     options = parser.parse_args()
     chosen = [name for name in options.names if name in BENCHMARKS] or list(BENCHMARKS)
     narrowed = [name for name in options.names if name not in BENCHMARKS]
-    bench = common.Bench(options.build, options.quick)
+    bench = common.Bench(options.build, options.quick, options.rounds)
     print(f'Linux {platform.release()}, {os.cpu_count()} processors{", quick" if options.quick else ""}')
     try:
         for name in chosen:

@@ -6,11 +6,11 @@
  * of the tools a millisecond.
  */
 #include "base/array.h"
+#include "base/late_library.h"
 #include "base/memory.h"
 #include "isa/isa_private.h"
 
 #include <capstone/capstone.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +18,17 @@
 #define TEXT_OF_(number) #number
 #define TEXT_OF(number)	 TEXT_OF_(number)
 #define LIBRARY		 "libcapstone.so." TEXT_OF(CS_API_MAJOR)
+#define FUNCTIONS(X)	 X(cs_open) X(cs_malloc) X(cs_disasm_iter) X(cs_free) X(cs_close)
 
 enum { WORD = 4, TEXT_LIMIT = 256 };
 
 struct aarch64 {
 	struct isa isa;
-	void *library;
 	csh handle;
 	cs_insn *instruction;
-	__typeof__(&cs_disasm_iter) disassemble;
-	__typeof__(&cs_free) free_instruction;
-	__typeof__(&cs_close) close;
+	struct {
+		FUNCTIONS(LATE_POINTER)
+	} their;
 	char text[TEXT_LIMIT];
 };
 
@@ -187,7 +187,8 @@ static const char *aarch64_text(struct isa *isa, const struct isa_code *code,
 	(void)syntax;
 	aarch64_decode(isa, code, out);
 	memcpy(&word, code->bytes, code->size < WORD ? code->size : WORD);
-	if (aarch64->disassemble(aarch64->handle, &bytes, &size, &address, aarch64->instruction)) {
+	if (aarch64->their.cs_disasm_iter(aarch64->handle, &bytes, &size, &address,
+					  aarch64->instruction)) {
 		write_text(aarch64, out, word);
 		return aarch64->text;
 	}
@@ -204,30 +205,21 @@ static void aarch64_free(struct isa *isa)
 	struct aarch64 *aarch64 = (struct aarch64 *)isa;
 
 	if (aarch64->instruction)
-		aarch64->free_instruction(aarch64->instruction, 1);
+		aarch64->their.cs_free(aarch64->instruction, 1);
 	if (aarch64->handle)
-		aarch64->close(&aarch64->handle);
-	if (aarch64->library)
-		dlclose(aarch64->library);
+		aarch64->their.cs_close(&aarch64->handle);
 	free(aarch64);
 }
 
 static bool open_library(struct aarch64 *aarch64)
 {
-	aarch64->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!aarch64->library)
-		return false;
-	__typeof__(&cs_open) open = (__typeof__(&cs_open))dlsym(aarch64->library, "cs_open");
-	__typeof__(&cs_malloc) make = (__typeof__(&cs_malloc))dlsym(aarch64->library, "cs_malloc");
+#define ENTRY(name) {#name, &aarch64->their.name},
+	const struct late_function functions[] = {FUNCTIONS(ENTRY)};
 
-	aarch64->disassemble =
-		(__typeof__(&cs_disasm_iter))dlsym(aarch64->library, "cs_disasm_iter");
-	aarch64->free_instruction = (__typeof__(&cs_free))dlsym(aarch64->library, "cs_free");
-	aarch64->close = (__typeof__(&cs_close))dlsym(aarch64->library, "cs_close");
-	if (!open || !make || !aarch64->disassemble || !aarch64->free_instruction ||
-	    !aarch64->close || open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &aarch64->handle))
+	if (late_library_load(LIBRARY, functions, COUNT(functions)) ||
+	    aarch64->their.cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &aarch64->handle))
 		return false;
-	aarch64->instruction = make(aarch64->handle);
+	aarch64->instruction = aarch64->their.cs_malloc(aarch64->handle);
 	return aarch64->instruction;
 }
 

@@ -6,6 +6,8 @@
 #include "print/progress.h"
 #include "print/script.h"
 
+#include "base/array.h"
+#include "base/late_library.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 
@@ -18,6 +20,29 @@
 #include <unistd.h>
 
 enum { HISTORY_SIZE = 1000, COMPLETIONS_SHOWN = 40 };
+
+#define LIBRARY "libedit.so.2"
+#define FUNCTIONS(X)                                                                               \
+	X(el_deletestr)                                                                            \
+	X(el_end)                                                                                  \
+	X(el_get)                                                                                  \
+	X(el_gets)                                                                                 \
+	X(el_init)                                                                                 \
+	X(el_insertstr)                                                                            \
+	X(el_line)                                                                                 \
+	X(el_reset)                                                                                \
+	X(el_set)                                                                                  \
+	X(el_source)                                                                               \
+	X(history)                                                                                 \
+	X(history_end)                                                                             \
+	X(history_init)
+
+static struct {
+	FUNCTIONS(LATE_POINTER)
+} their;
+
+#define ENTRY(name) {#name, &their.name},
+static const struct late_function functions[] = {FUNCTIONS(ENTRY)};
 
 static const char *prompt_text; /* libedit's callback has no room for an argument */
 
@@ -53,13 +78,13 @@ static unsigned char complete(EditLine *editor, int ch)
 {
 	struct print *print;
 	struct completions completions = {0};
-	const LineInfo *info = el_line(editor);
+	const LineInfo *info = their.el_line(editor);
 	size_t cursor = (size_t)(info->cursor - info->buffer);
 	char *line = xstrndup(info->buffer, cursor);
 	size_t typed = cursor - complete_word_start(line, cursor);
 	unsigned char result = CC_ERROR;
 
-	el_get(editor, EL_CLIENTDATA, &print);
+	their.el_get(editor, EL_CLIENTDATA, &print);
 	complete_line(print, line, cursor, &completions);
 	if (completions.count) {
 		size_t length = common_length(&completions);
@@ -67,8 +92,8 @@ static unsigned char complete(EditLine *editor, int ch)
 				       completions.count == 1 ? " " : "");
 
 		if (strlen(text) > typed) {
-			el_deletestr(editor, (int)typed);
-			el_insertstr(editor, text);
+			their.el_deletestr(editor, (int)typed);
+			their.el_insertstr(editor, text);
 			result = CC_REFRESH;
 		} else {
 			show_completions(&completions);
@@ -112,7 +137,7 @@ static const char *read_line(EditLine *editor, int *length)
 	struct sigaction action = {.sa_handler = interrupted}, before;
 
 	sigaction(SIGINT, &action, &before);
-	const char *line = el_gets(editor, length);
+	const char *line = their.el_gets(editor, length);
 	int error = errno;
 
 	sigaction(SIGINT, &before, NULL);
@@ -132,15 +157,15 @@ static void read_lines(struct print *print, EditLine *editor, History *list, con
 
 		if (!line && length < 0 && errno == EINTR) {
 			fputc('\n', stdout);
-			el_reset(editor);
+			their.el_reset(editor);
 			continue;
 		}
 		if (!line || length <= 0)
 			break;
 		if (line[strspn(line, " \t\r\n")]) {
-			history(list, &event, H_ENTER, line);
+			their.history(list, &event, H_ENTER, line);
 			if (path)
-				history(list, &event, H_SAVE, path);
+				their.history(list, &event, H_SAVE, path);
 		}
 		progress_catch_interrupts(true);
 		script_run_line(print, line);
@@ -151,35 +176,44 @@ static void read_lines(struct print *print, EditLine *editor, History *list, con
 
 static void run_terminal(struct print *print)
 {
-	History *list = history_init();
-	EditLine *editor = el_init("helio", stdin, terminal_below(stdout), terminal_below(stderr));
+	History *list = their.history_init();
+	EditLine *editor =
+		their.el_init("helio", stdin, terminal_below(stdout), terminal_below(stderr));
 	HistEvent event;
 	char *path = history_path();
 
-	history(list, &event, H_SETSIZE, HISTORY_SIZE);
-	history(list, &event, H_SETUNIQUE, 1);
+	their.history(list, &event, H_SETSIZE, HISTORY_SIZE);
+	their.history(list, &event, H_SETUNIQUE, 1);
 	if (path)
-		history(list, &event, H_LOAD, path);
-	el_set(editor, EL_PROMPT, prompt);
-	el_set(editor, EL_EDITOR, "emacs");
-	el_set(editor, EL_HIST, history, list);
-	el_set(editor, EL_CLIENTDATA, print);
-	el_set(editor, EL_ADDFN, "helio-complete", "complete the word", complete);
-	el_set(editor, EL_BIND, "^I", "helio-complete", NULL);
-	el_source(editor, NULL);
+		their.history(list, &event, H_LOAD, path);
+	their.el_set(editor, EL_PROMPT, prompt);
+	their.el_set(editor, EL_EDITOR, "emacs");
+	their.el_set(editor, EL_HIST, their.history, list);
+	their.el_set(editor, EL_CLIENTDATA, print);
+	their.el_set(editor, EL_ADDFN, "helio-complete", "complete the word", complete);
+	their.el_set(editor, EL_BIND, "^I", "helio-complete", NULL);
+	their.el_source(editor, NULL);
 	read_lines(print, editor, list, path);
 	free(path);
-	history_end(list);
-	el_end(editor);
+	their.history_end(list);
+	their.el_end(editor);
 }
 
 void script_run_interactive(struct print *print)
 {
 	bool old_name = !strcmp(print->program, "er_print");
+	const char *missing = NULL;
 
 	prompt_text = old_name ? "(er_print) " : "(helio) ";
 	print->ask = isatty(STDIN_FILENO);
-	if (print->ask && isatty(STDOUT_FILENO))
+	bool edits = print->ask && isatty(STDOUT_FILENO);
+
+	if (edits)
+		missing = late_library_load(LIBRARY, functions, COUNT(functions));
+	if (missing)
+		terminal_printf(stderr, "%s: lines cannot be edited here: %s\n", print->program,
+				missing);
+	if (edits && !missing)
 		run_terminal(print);
 	else
 		script_run_file(print, stdin, NULL);

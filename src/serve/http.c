@@ -7,6 +7,9 @@
  */
 #include "serve/http.h"
 
+#include "base/array.h"
+#include "base/late_library.h"
+
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,25 @@ enum {
 	SILENCE_MOST = 10,
 	REQUEST_MOST = 30,
 };
+
+#define LIBRARY "libmicrohttpd.so.12"
+#define FUNCTIONS(X)                                                                               \
+	X(MHD_add_response_header)                                                                 \
+	X(MHD_create_response_from_buffer)                                                         \
+	X(MHD_destroy_response)                                                                    \
+	X(MHD_get_connection_info)                                                                 \
+	X(MHD_get_connection_values)                                                               \
+	X(MHD_lookup_connection_value)                                                             \
+	X(MHD_queue_response)                                                                      \
+	X(MHD_start_daemon)                                                                        \
+	X(MHD_stop_daemon)
+
+static struct {
+	FUNCTIONS(LATE_POINTER)
+} their;
+
+#define ENTRY(name) {#name, &their.name},
+static const struct late_function functions[] = {FUNCTIONS(ENTRY)};
 
 /* A connection, and since when the server has been waiting for a whole request. */
 struct client {
@@ -48,7 +70,7 @@ struct exchange {
 static int fd_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		their.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	return info ? info->connect_fd : -1;
 }
@@ -102,7 +124,7 @@ static void note_connection(void *data, struct MHD_Connection *connection, void 
 static struct client *client_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+		their.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	return info ? info->socket_context : NULL;
 }
@@ -196,20 +218,20 @@ static const struct {
 static void add_headers(struct MHD_Response *response, const struct reply *reply)
 {
 	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
-		MHD_add_response_header(response, always[i].name, always[i].value);
-	MHD_add_response_header(response, "Cache-Control",
-				reply->immutable ? "public, max-age=31536000, immutable"
-						 : "no-store");
+		their.MHD_add_response_header(response, always[i].name, always[i].value);
+	their.MHD_add_response_header(response, "Cache-Control",
+				      reply->immutable ? "public, max-age=31536000, immutable"
+						       : "no-store");
 	if (reply->type)
-		MHD_add_response_header(response, "Content-Type", reply->type);
+		their.MHD_add_response_header(response, "Content-Type", reply->type);
 	if (reply->gzipped)
-		MHD_add_response_header(response, "Content-Encoding", "gzip");
+		their.MHD_add_response_header(response, "Content-Encoding", "gzip");
 	if (reply->cookie)
-		MHD_add_response_header(response, "Set-Cookie", reply->cookie);
+		their.MHD_add_response_header(response, "Set-Cookie", reply->cookie);
 	if (reply->allow)
-		MHD_add_response_header(response, "Allow", reply->allow);
+		their.MHD_add_response_header(response, "Allow", reply->allow);
 	if (reply->status == HTTP_UNAUTHORIZED)
-		MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+		their.MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
 }
 
 static enum MHD_Result send_reply(struct MHD_Connection *connection, struct reply *reply)
@@ -218,18 +240,18 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct repl
 	enum MHD_Result result;
 
 	if (reply->constant)
-		response = MHD_create_response_from_buffer(
+		response = their.MHD_create_response_from_buffer(
 			reply->constant_size, (void *)reply->constant, MHD_RESPMEM_PERSISTENT);
 	else /* the text is the response's from now on */
-		response = MHD_create_response_from_buffer(reply->body.length, reply->body.text,
-							   MHD_RESPMEM_MUST_FREE);
+		response = their.MHD_create_response_from_buffer(
+			reply->body.length, reply->body.text, MHD_RESPMEM_MUST_FREE);
 	if (!response)
 		return MHD_NO;
 	if (!reply->constant)
 		reply->body = (struct strbuf){0};
 	add_headers(response, reply);
-	result = MHD_queue_response(connection, reply->status, response);
-	MHD_destroy_response(response);
+	result = their.MHD_queue_response(connection, reply->status, response);
+	their.MHD_destroy_response(response);
 	return result;
 }
 
@@ -253,7 +275,7 @@ static enum MHD_Result answer_request_of(struct http *http, struct MHD_Connectio
 		*question = '\0';
 		request.query = question + 1;
 	}
-	MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
+	their.MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
 	note_secret(http, connection, &request);
 	exchange->at_work = true;
 	server->at_work++;
@@ -299,8 +321,8 @@ static void end_exchange(void *data, struct MHD_Connection *connection, void **o
 
 static bool is_announced_large(struct MHD_Connection *connection)
 {
-	const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-							 MHD_HTTP_HEADER_CONTENT_LENGTH);
+	const char *length = their.MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+							       MHD_HTTP_HEADER_CONTENT_LENGTH);
 
 	return length && strtoull(length, NULL, 10) > REQUEST_BODY_MOST;
 }
@@ -339,13 +361,18 @@ static enum MHD_Result take_request(void *data, struct MHD_Connection *connectio
 	return answer_request_of(data, connection, method, exchange);
 }
 
+const char *http_load(void)
+{
+	return late_library_load(LIBRARY, functions, COUNT(functions));
+}
+
 struct http *http_start(struct server *server, int listener)
 {
 	struct http *http = xcalloc(1, sizeof(*http));
 
 	http->server = server;
 	pthread_mutex_init(&http->lock, NULL);
-	http->daemon = MHD_start_daemon(
+	http->daemon = their.MHD_start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
 			MHD_USE_ITC,
 		0, NULL, NULL, take_request, http, MHD_OPTION_LISTEN_SOCKET, listener,
@@ -366,7 +393,7 @@ void http_stop(struct http *http)
 {
 	if (!http)
 		return;
-	MHD_stop_daemon(http->daemon);
+	their.MHD_stop_daemon(http->daemon);
 	pthread_mutex_destroy(&http->lock);
 	free(http);
 }

@@ -7,6 +7,8 @@
 
 struct http;
 
+/* Loads the library that serves, before all else. NULL, or why that cannot be, for a message. */
+const char *http_load(void);
 /* Serves on a socket that listens, which it takes over. NULL: it cannot. */
 struct http *http_start(struct server *server, int listener);
 /* Ends connections that take too long for a request. To be called every second or so. */

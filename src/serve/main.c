@@ -207,15 +207,17 @@ static int serve(struct server *server, struct listeners *listeners, int signals
 	const struct serve_config *config = server->config;
 	struct http *https[LISTENERS_MOST] = {0};
 	char *page = NULL;
-	bool ok = true;
+	const char *missing = http_load();
+	bool ok = !missing;
 
 	server->port = listeners->port;
-	for (unsigned i = 0; i < listeners->count; i++) {
+	for (unsigned i = 0; ok && i < listeners->count; i++) {
 		https[i] = http_start(server, listeners->fds[i]);
 		ok &= https[i] != NULL;
 	}
 	if (!ok)
-		terminal_printf(stderr, "%s: The server cannot be started\n", config->program);
+		terminal_printf(stderr, "%s: The server cannot be started%s%s\n", config->program,
+				missing ? ": " : "", missing ? missing : "");
 	ok = ok && open_first(server);
 	if (ok) {
 		bool opens = !config->no_open && !config->socket && browser_is_there();

@@ -157,6 +157,15 @@ int tasks_open_file(int dir, int tid, const char *name)
 	return file_open_proc(path_room, O_RDONLY);
 }
 
+static void read_and_close(int fd, char *text, size_t size)
+{
+	long got = fd < 0 ? 0 : sys_read(fd, text, size - 1);
+
+	if (fd >= 0)
+		sys_close(fd);
+	text[got > 0 ? got : 0] = '\0';
+}
+
 void tasks_read(int tid, const char *file, char *text, size_t size)
 {
 	char path_room[64];
@@ -166,12 +175,7 @@ void tasks_read(int tid, const char *file, char *text, size_t size)
 	text_decimal(&path, tid);
 	text_putc(&path, '/');
 	text_puts(&path, file);
-	int fd = file_open_proc(path_room, O_RDONLY);
-	long got = fd < 0 ? 0 : sys_read(fd, text, size - 1);
-
-	if (fd >= 0)
-		sys_close(fd);
-	text[got > 0 ? got : 0] = '\0';
+	read_and_close(file_open_proc(path_room, O_RDONLY), text, size);
 }
 
 /* "TID (NAME) STATE … STATUS"; the name may contain anything. The status is as wait has it. */
@@ -199,7 +203,9 @@ bool task_is_traced(int tid)
 	static const char label[] = "TracerPid:\t";
 	char status[256]; /* it is the eighth line */
 
-	tasks_read(tid, "status", status, sizeof(status));
+	/* Not below the process's tasks: two directories less for the kernel to make and to forget.
+	 */
+	read_and_close(tasks_open_file(TASKS_BY_PATH, tid, "status"), status, sizeof(status));
 	for (const char *at = status; *at; at++)
 		if (text_starts(at, label))
 			return at[sizeof(label) - 1] != '0';

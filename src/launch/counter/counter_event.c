@@ -9,6 +9,7 @@
 #include "launch/counter/counter.h"
 
 #include "base/array.h"
+#include "base/late_library.h"
 #include "base/memory.h"
 #include "base/suggest.h"
 
@@ -152,22 +153,38 @@ static bool find_code(struct counter *counter, const char *name)
 }
 
 #ifdef HAVE_LIBPFM
+#define LIBRARY	     "libpfm.so.4"
+#define FUNCTIONS(X) X(pfm_get_os_event_encoding) X(pfm_initialize) X(pfm_strerror)
+
+static struct {
+	FUNCTIONS(LATE_POINTER)
+} their;
+
+#define ENTRY(name) {#name, &their.name},
+static const struct late_function functions[] = {FUNCTIONS(ENTRY)};
+
 /* What the seeds' ~ is, libpfm4 writes with a colon. */
 static bool find_in_library(struct counter *counter, const char *name, const char **reason)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr)};
 	pfm_perf_encode_arg_t answer = {.attr = &attr, .size = sizeof(answer)};
-	char *theirs = xstrdup(name);
-	int result = pfm_initialize();
+	char *theirs;
+	int result;
+
+	*reason = late_library_load(LIBRARY, functions, COUNT(functions));
+	if (*reason)
+		return false;
+	theirs = xstrdup(name);
+	result = their.pfm_initialize();
 
 	for (char *at = theirs; *at; at++)
 		if (*at == '~')
 			*at = ':';
 	if (result == PFM_SUCCESS)
-		result = pfm_get_os_event_encoding(theirs, PFM_PLM0 | PFM_PLM3,
-						   PFM_OS_PERF_EVENT_EXT, &answer);
+		result = their.pfm_get_os_event_encoding(theirs, PFM_PLM0 | PFM_PLM3,
+							 PFM_OS_PERF_EVENT_EXT, &answer);
 	free(theirs);
-	*reason = pfm_strerror(result);
+	*reason = their.pfm_strerror(result);
 	if (result != PFM_SUCCESS)
 		return false;
 	fill_raw(counter, name, attr.type, attr.config);

@@ -97,9 +97,17 @@ static bool is_of_recording(const struct family *family, const struct member *me
 	       is_of_process(profile, st) && written >= boot + family->mono_ns + member->tstamp_ns;
 }
 
+/* Most processes have none: to see that takes no right of another's. */
+static bool is_missing(const char *path)
+{
+	return access(path, F_OK) && errno == ENOENT;
+}
+
 static bool open_file(const struct family *family, const struct member *member, const char *path,
 		      struct jit *jit)
 {
+	if (is_missing(path))
+		return false;
 	int profile = family_open_file(family, member, FORMAT_FILE_PROFILE, O_RDONLY);
 	struct file_map map = {0};
 	struct stat st;
