@@ -28,8 +28,31 @@ export interface Cells {
 }
 
 export const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter', 'omp', 'mpi'];
-// Those of which each event is a band: what a region or a call lasted.
-export const bandKinds = ['omp', 'mpi'];
+export const kindTitle: Record<string, string> = {
+	clock: 'clock', heap: 'heap', sync: 'lock waits', io: 'I/O calls', counter: 'counters', omp: 'OpenMP regions', mpi: 'calls of MPI',
+};
+// Those of which each event is a band: what a region, a call or a wait lasted.
+export const bandKinds = ['omp', 'mpi', 'sync', 'io'];
+// Kinds that have a row of their own unless others are chosen; those before them lie on the row of the thread.
+const usualRows = ['sync', 'io'];
+export const kindRows = (choice: string): string[] => (choice === '1' ? eventKinds : choice === '0' ? [] : usualRows);
+
+// The property that only events of a kind have.
+const propertyOf: Record<string, string> = { clock: 'MSTATE', heap: 'HTYPE', sync: 'STYPE', io: 'IOTYPE', counter: 'HWCTAG', mpi: 'MPITYPE' };
+
+// The kinds that are drawn as bands: those with the fewest events, as many as one answer has room for. One with none in a
+// range may have an event that goes on all through it.
+export function bandsOf(counts: Record<string, number>, most: number): string[] {
+	let room = most;
+	return bandKinds.filter((k) => counts[k] !== undefined).sort((a, b) => counts[a]! - counts[b]!).filter((k) => (room -= counts[k]!) >= 0);
+}
+
+// A filter that leaves the events of some kinds. Those of OpenMP have no property of their own: they are what is left.
+export function onlyKinds(kinds: string[]): string {
+	const own = (k: string): string => `HAS_PROP(${propertyOf[k]})`;
+	if (!kinds.includes('omp')) return kinds.map(own).join(' || ');
+	return `!(${eventKinds.filter((k) => !kinds.includes(k)).map(own).join(' || ')})`;
+}
 
 const lanesOf = (result: Result): Lane[] => ((result.lanes as Row[] | undefined) ?? []).map((l, i): Lane => ({
 	name: l.name ?? '', experiment: num(l, 'experiment'), thread: num(l, 'thread'),
@@ -168,6 +191,27 @@ export function flameChart(events: Event[], stacks: number[][], frames: Frame[])
 	return rects;
 }
 const nameOf = (frames: Frame[], i: number): string => `${frames[i]?.name}\t${frames[i]?.object}`;
+
+// How many threads wait for locks, by the states of the clock, over all cells of a picture.
+export function lockStrip(cells: Cells): Strip | null {
+	const shares = cells.states[stateOrder.indexOf('lock')]!;
+	const points: Strip['points'] = [];
+	for (let c = 0; c < cells.count; c++) {
+		let value = 0;
+		for (let lane = 0; lane < cells.lanes.length; lane++) value += shares[lane * cells.count + c]!;
+		if (value > 0) points.push({ begin: cells.begin + c * cells.cell, end: cells.begin + (c + 1) * cells.cell, value });
+	}
+	return points.length ? { title: 'Threads waiting for locks', unit: '', max: largest(points.map((p) => p.value)), points } : null;
+}
+
+// Live bytes of the process that had most, as `heapstat` says.
+export function heapStrip(result: Result | null | undefined, end: number): Strip | null {
+	const peak = result?.rows[0]?.peak as Row | null | undefined;
+	const course = (peak?.course as Row[] | undefined) ?? [];
+	const points = course.map((p, i) => ({ begin: num(p, 'seconds'), end: course[i + 1] ? num(course[i + 1], 'seconds') : end, value: num(p, 'bytes') }));
+	const max = largest(points.map((p) => p.value));
+	return max > 0 ? { title: 'Live heap', unit: 'bytes', max, points } : null;
+}
 
 export interface Strip { title: string; unit: string; max: number; points: { begin: number; end: number; value: number }[] }
 

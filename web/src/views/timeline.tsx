@@ -12,10 +12,14 @@ import { useQuery } from '../query';
 import { request } from '../request';
 import { matcher } from '../search';
 import { catalogue, dark, param, patch, rowHeight, selection, state } from '../store';
-import { bandKinds, eventKinds, flameChart, groupLanes, readCells, readEvents, strips, type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Strip } from '../timeline';
+import {
+	bandKinds, bandsOf, eventKinds, flameChart, groupLanes, heapStrip, kindRows, kindTitle, lockStrip, onlyKinds, readCells, readEvents, strips,
+	type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Strip,
+} from '../timeline';
 import { functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
 import { accent, Canvas, dim, ink, paper, rule, SvgPen, type Pen } from '../ui/canvas';
 import { openMenu } from '../ui/menu';
+import type { Frame as StackFrame } from '../types';
 import { Choice, Frame, Toggle, usePublish } from '../ui/view';
 
 const GUTTER = 178;
@@ -42,36 +46,46 @@ export function Timeline(): JSX.Element {
 	});
 	const all = useMemo(() => { const r = wholeQuery.answer?.results[0]; return r ? readCells(r) : null; }, [wholeQuery.answer]);
 	const detail = useMemo(() => { const r = nearQuery.answer?.results[0]; return near && r && all ? readCells(r, all.lanes) : null; }, [nearQuery.answer, near === null, all]);
-	const samples = useMemo(() => strips(wholeQuery.answer?.results[1]), [wholeQuery.answer]);
+	const hasHeap = all?.lanes.some((l) => (l.kinds.heap ?? 0) > 0) ?? false;
+	const heapQuery = useQuery(hasHeap ? request(state.value, { plain: true, noCompare: true, limit: 1 }, ['heapstat']) : null).value;
+	const samples = useMemo(() => [
+		...strips(wholeQuery.answer?.results[1]),
+		all && heapStrip(heapQuery.answer?.results[0], all.end),
+		all && lockStrip(all),
+	].filter((s): s is Strip => s !== null), [wholeQuery.answer, heapQuery.answer, all]);
 	const shown = detail ?? all;
 	const inRange = shown ? Object.values(shown.events).reduce((sum, a) => sum + a.reduce((x, y) => x + y, 0), 0) : 0;
 	const clock = shown?.events.clock?.reduce((x, y) => x + y, 0) ?? 0;
 	const few = inRange <= FEW_EVENTS;
-	const wantsEvents = near !== null && detail !== null && !nearQuery.stale && inRange > 0 && (few || (clock > 0 && clock <= FEW_EVENTS));
+	const wantsEvents = near !== null && detail !== null && !nearQuery.stale && (few || (all?.events.clock !== undefined && clock <= FEW_EVENTS));
 	const eventsRequest = wantsEvents ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...(few ? {} : { extraFilter: 'HAS_PROP(MSTATE)' }) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
 	const eventsQuery = useQuery(eventsRequest).value;
 	const events = useMemo(() => { const r = eventsQuery.answer?.results[0]; return wantsEvents && r && all ? readEvents(r, all.lanes) : null; }, [eventsQuery.answer, wantsEvents, all]);
-	// Regions and calls of MPI are bands, as long as they are few, also from far away.
-	const others = inRange - clock;
-	const wantsBands = shown !== null && bandKinds.some((k) => shown.events[k]?.some((v) => v > 0)) && others <= FEW_EVENTS;
-	const bandsRequest = wantsBands ? request(state.value, { metrics: 'e.total:name', noCompare: true, extraFilter: '! HAS_PROP(MSTATE)' }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
+	// Regions, calls of MPI, waits for locks and I/O are bands, as long as they are few, also from far away.
+	const bandsShown = bandsOf(Object.fromEntries(bandKinds.filter((k) => all?.events[k]).map((k) => [k, shown?.events[k]?.reduce((x, y) => x + y, 0) ?? 0])), FEW_EVENTS);
+	const bandsRequest = bandsShown.length ? request(state.value, { metrics: 'e.total:name', noCompare: true, extraFilter: onlyKinds(bandsShown) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
 	const bandsQuery = useQuery(bandsRequest).value;
-	const bands = useMemo(() => { const r = bandsQuery.answer?.results[0]; return wantsBands && r && all ? readEvents(r, all.lanes).events.filter((e) => bandKinds.includes(e.kind) && e.end > e.begin) : []; }, [bandsQuery.answer, wantsBands, all]);
+	const bands = useMemo(() => {
+		const r = bandsQuery.answer?.results[0];
+		if (!bandsRequest || !r || !all) return null;
+		const read = readEvents(r, all.lanes);
+		return { ...read, events: read.events.filter((e) => bandKinds.includes(e.kind) && e.end > e.begin) };
+	}, [bandsQuery.answer, bandsShown.length, all]);
 	const grouping = (param('rows') || 'thread') as Grouping;
 	const tools = <>
 		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
 		<Choice label="Colours" value={param('tc') || 'state'} options={[['state', 'states'], ['function', 'functions']]} onChange={(v) => patch({ tc: v === 'state' ? undefined : v })} />
-		<Toggle label="Kinds of data" on={param('kinds') === '1'} title="A row for each kind of data below each thread" onChange={(on) => patch({ kinds: on ? '1' : undefined })} />
+		<Choice label="Kinds of data" value={param('kinds')} options={[['', 'lock waits and I/O'], ['1', 'all'], ['0', 'none']]} onChange={(v) => patch({ kinds: v || undefined })} />
 		<Toggle label="Stacks" on={param('stacks') !== '0'} title="Call stacks as a flame chart, when zoomed in" onChange={(on) => patch({ stacks: on ? undefined : '0' })} />
 		<span class="hint">drag: range · Ctrl+wheel or <kbd>+</kbd> <kbd>−</kbd>: zoom · <kbd>a</kbd> <kbd>d</kbd>: move · <kbd>0</kbd>: all</span>
 	</>;
 	return <Frame query={wholeQuery} command="timeline" tools={tools} count={() => (all?.lanes.length ?? 0)} show={() => all && (
-		<Picture all={all} detail={detail} events={events} bands={bands} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={nearQuery.busy || eventsQuery.busy} />
+		<Picture all={all} detail={detail} events={events} bands={bands} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery].some((q) => q.busy)} />
 	)} />;
 }
 
 interface PictureProps {
-	all: Cells; detail: Cells | null; events: Events | null; bands: Event[]; samples: Strip[]; grouping: Grouping; busy: boolean;
+	all: Cells; detail: Cells | null; events: Events | null; bands: Events | null; samples: Strip[]; grouping: Grouping; busy: boolean;
 	canvas: { current: HTMLCanvasElement | null }; painter: { current: ((pen: Pen) => void) | null };
 }
 
@@ -95,21 +109,21 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 
 	const find = matcher(param('q'));
 	const lanes = useMemo(() => groupLanes(all, grouping).filter((l) => !find || find(l.name)), [all, grouping, param('q')]);
-	const kindsShown = param('kinds') === '1';
+	const rowKinds = kindRows(param('kinds'));
 	const stacksShown = param('stacks') !== '0' && events !== null;
 	const placed = useMemo((): Placed[] => {
 		let y = 0;
 		return lanes.map((lane) => {
-			const kinds = kindsShown ? eventKinds.filter((k) => (lane.kinds[k] ?? 0) > 0) : [];
+			const kinds = rowKinds.filter((k) => (lane.kinds[k] ?? 0) > 0);
 			const own = events ? events.events.filter((e) => lane.members.includes(e.lane)) : [];
 			const charts = stacksShown && lane.members.length === 1 ? flameChart(own, events!.stacks, events!.frames) : [];
 			const depth = Math.min(40, charts.reduce((d, c) => Math.max(d, c.depth + 1), 0));
 			const height = rh * 1.5 + 4 + kinds.length * (rh * 0.75) + depth * (rh * 0.78);
-			const at = { lane, y, height, kinds, charts, depth, events: own, bands: bands.filter((e) => lane.members.includes(e.lane)) };
+			const at = { lane, y, height, kinds, charts, depth, events: own, bands: bands?.events.filter((e) => lane.members.includes(e.lane)) ?? [] };
 			y += height;
 			return at;
 		});
-	}, [lanes, kindsShown, stacksShown, events, bands, rh]);
+	}, [lanes, param('kinds'), stacksShown, events, bands, rh]);
 	const total = placed.reduce((h, p) => h + p.height, 0);
 	const headHeight = AXIS + samples.length * Math.round(rh * 1.7);
 
@@ -134,19 +148,26 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 		const y = clientY - canvas.current!.getBoundingClientRect().top - headHeight + top;
 		return placed.find((p) => y >= p.y && y < p.y + p.height);
 	};
+	// The shortest event at a place; over the row of a kind, of that kind.
 	const eventAt = (clientX: number, clientY: number): Event | null => {
 		const lane = laneAt(clientY);
-		if (!lane || !events) return null;
+		if (!lane) return null;
 		const t = timeAt(clientX);
+		const inLane = clientY - canvas.current!.getBoundingClientRect().top - headHeight + top - lane.y;
+		const kind = lane.kinds[Math.floor((inLane - rh * 1.5 - 3) / (rh * 0.75))];
 		const slack = (3 / Math.max(1, (canvas.current?.clientWidth ?? 1000) - GUTTER)) * (view.to - view.from);
 		let best: Event | null = null;
-		for (const e of lane.events) if (e.begin - slack <= t && e.end + slack >= t && (!best || e.end - e.begin < best.end - best.begin)) best = e;
+		for (const e of [...lane.events, ...lane.bands])
+			if (e.begin - slack <= t && e.end + slack >= t && (kind === undefined ? !lane.kinds.includes(e.kind) || e.kind === 'clock' : e.kind === kind)
+				&& (!best || e.end - e.begin < best.end - best.begin)) best = e;
 		return best;
 	};
+	const sourceOf = (event: Event): Events | null => (bands?.events.includes(event) ? bands : events);
 	const tell = (event: Event | null): void => {
 		setChosen(event);
-		if (!event || !events) return;
-		const stack = (events.stacks[event.stack] ?? []).map((f) => events.frames[f]!).map((f) => ({
+		const source = event && sourceOf(event);
+		if (!event || !source) return;
+		const stack = framesOf(event, source).map((f) => ({
 			name: f.name, object: f.object, text: `${f.name}${f.file ? `, ${baseName(f.file)}:${f.line}` : f.object ? ` [${baseName(f.object)}]` : ''}`, file: f.file, line: f.line,
 		}));
 		const more = Object.entries(event.row).filter(([k, v]) => !['lane', 'kind', 'type', 'begin_s', 'end_s', 'stack'].includes(k) && !k.startsWith('e.') && v !== null);
@@ -219,7 +240,8 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 	const menu = (e: MouseEvent): void => {
 		const lane = laneAt(e.clientY);
 		const event = eventAt(e.clientX, e.clientY);
-		const leaf = event && events ? events.frames[events.stacks[event.stack]?.[0] ?? -1] : undefined;
+		const source = event && sourceOf(event);
+		const leaf = event && source ? framesOf(event, source)[0] : undefined;
 		openMenu([
 			...(picked ? [{ text: 'Zoom to the range', hint: 'z', run: () => commit(picked) }, { text: 'Only this time range', hint: 'f', run: () => setTimeFilter(picked.from, picked.to) }, null] : []),
 			...(lane && lane.lane.thread ? threadMenu(lane.lane.experiment, lane.lane.thread) : []),
@@ -240,31 +262,33 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 					}} /></div>
 				<div style={{ height: `${Math.max(0, total + headHeight - 1)}px` }} class="spacer" />
 			</div>
-			{hover && !drag.current && <Tip all={all} detail={detail} events={events} lane={laneAt(hover.y)} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
+			{hover && !drag.current && <Tip all={all} detail={detail} sourceOf={sourceOf} lane={laneAt(hover.y)} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
 			<div class="foot">
 				<div class="legend">{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
-					{!kindsShown && bandKinds.filter((k) => bands.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k === 'omp' ? 'OpenMP regions' : 'calls of MPI'}</span>)}
-					{kindsShown && eventKinds.filter((k) => all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k}</span>)}</div>
+					{eventKinds.filter((k) => (rowKinds.includes(k) && all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)) || bands?.events.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{kindTitle[k]}</span>)}</div>
 				<span>{formatTime(view.from, view.to - view.from)} – {formatTime(view.to, view.to - view.from)}</span>
 				{picked && <span class="picked" aria-live="polite">selected {formatAlone(picked.to - picked.from, 's')} from {formatTime(picked.from, picked.to - picked.from)}
 					<button onClick={() => commit(picked)}>Zoom <kbd>z</kbd></button><button onClick={() => setTimeFilter(picked.from, picked.to)}>Filter <kbd>f</kbd></button></span>}
-				{busy && <span class="hint">…</span>}
+				{busy && <span class="hint" aria-busy="true">…</span>}
 			</div>
 		</div>
 	);
 }
 
-function Tip({ all, detail, events, lane, time, event, x, y }: { all: Cells; detail: Cells | null; events: Events | null; lane: Placed | undefined; time: number; event: Event | null; x: number; y: number }): JSX.Element | null {
+const framesOf = (event: Event, source: Events): StackFrame[] => (source.stacks[event.stack] ?? []).map((f) => source.frames[f]!);
+
+function Tip({ all, detail, sourceOf, lane, time, event, x, y }: { all: Cells; detail: Cells | null; sourceOf(event: Event): Events | null; lane: Placed | undefined; time: number; event: Event | null; x: number; y: number }): JSX.Element | null {
 	if (!lane || time < all.begin) return null;
 	const cells = detail && time >= detail.begin && time <= detail.end ? detail : all;
 	const c = Math.floor((time - cells.begin) / cells.cell);
 	const shares = stateOrder.map((s, k) => [s, lane.lane.members.reduce((sum, m) => sum + (cells.states[k]![m * cells.count + c] ?? 0), 0)] as const).filter(([, v]) => v > 0.005);
 	const f = lane.lane.members.length === 1 ? cells.fn[lane.lane.members[0]! * cells.count + c] ?? -1 : -1;
-	const leaf = event && events ? events.frames[events.stacks[event.stack]?.[0] ?? -1] : undefined;
+	const source = event && sourceOf(event);
+	const leaf = event && source ? framesOf(event, source)[0] : undefined;
 	return (
 		<div class="tip" role="tooltip" style={{ left: `${Math.min(x + 14, innerWidth - 320)}px`, top: `${Math.min(y + 16, innerHeight - 150)}px` }}>
 			<b>{lane.lane.name}</b><div>{formatTime(time, cells.cell * 4)}</div>
-			{lane.bands.filter((e) => e.begin <= time && time < e.end).slice(0, 4).map((e) => <div><i class="swatch" style={{ background: kindColour[e.kind]! }} />{e.kind} {e.type} · {formatAlone(e.end - e.begin, 's')}</div>)}
+			{lane.bands.filter((e) => e !== event && e.begin <= time && time < e.end).slice(0, 4).map((e) => <div><i class="swatch" style={{ background: kindColour[e.kind]! }} />{e.kind} {e.type} · {formatAlone(e.end - e.begin, 's')}</div>)}
 			{event ? <div>{event.kind} {event.type} · {formatAlone(event.end - event.begin, 's')}{leaf ? ` · ${leaf.name}` : ''}</div> : <>
 				{shares.map(([s, v]) => <div><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]} {(100 * v).toFixed(0)}%</div>)}
 				{f >= 0 && <div class="dim">{cells.functions[f]?.name}</div>}</>}
@@ -335,14 +359,13 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 	if (s.events && p.lane.members.length === 1 && !s.byFunction && p.events.some((e) => e.kind === 'clock')) paintEvents(pen, s, p, y, bar, x);
 	else for (const part of parts) paintCells(pen, s, p, y, bar, part.cells, part.from, part.to, x);
 	let at = y + bar + 3;
-	if (p.kinds.length) for (const kind of p.kinds) {
-		pen.text(GUTTER - 8 - pen.measure(kind), at + rh * 0.35, kind, dim(), 80);
+	for (const e of p.events) if (e.kind !== 'clock' && !p.kinds.includes(e.kind) && !(p.bands.length && bandKinds.includes(e.kind))) paintBand(pen, e, y + 1, 4, x);
+	for (const e of p.bands) if (!p.kinds.includes(e.kind)) paintBand(pen, e, y + 1, 4, x);
+	for (const kind of p.kinds) {
+		const title = kindTitle[kind]!;
+		pen.text(GUTTER - 8 - pen.measure(title), at + rh * 0.35, title, dim(), 100);
 		paintKind(pen, s, p, kind, at, rh * 0.7, x);
 		at += rh * 0.75;
-	}
-	else {
-		for (const e of p.events) if (e.kind !== 'clock' && !(p.bands.length && bandKinds.includes(e.kind))) paintBand(pen, e, y + 1, 4, x);
-		for (const e of p.bands) paintBand(pen, e, y + 1, 4, x);
 	}
 	const step = rh * 0.78;
 	for (const c of p.charts) {
@@ -415,9 +438,10 @@ function paintCells(pen: Pen, s: Scene, p: Placed, y: number, bar: number, cells
 
 function paintKind(pen: Pen, s: Scene, p: Placed, kind: string, y: number, h: number, x: (t: number) => number): void {
 	const colour = kindColour[kind] ?? kindColour.other!;
-	const bands = p.bands.length > 0 && bandKinds.includes(kind);
-	if (s.events || bands) {
-		for (const e of bands ? p.bands : p.events) if (e.kind === kind) paintBand(pen, e, y, h, x);
+	const bands = p.bands.filter((e) => e.kind === kind);
+	const own = bands.length ? bands : p.events.filter((e) => e.kind === kind);
+	if (own.length) {
+		for (const e of own) paintBand(pen, e, y, h, x);
 		return;
 	}
 	const cells = s.detail ?? s.all;

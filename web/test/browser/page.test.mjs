@@ -425,6 +425,44 @@ test('a range of the timeline becomes a filter, and zooming is undone', async ()
 	await closePage(page);
 });
 
+// The picture's words, as they would be saved.
+async function wordsOfPicture(page) {
+	await page.evaluate(() => document.activeElement?.blur());
+	await page.click('button:has-text("Copy")');
+	const [saved] = await Promise.all([page.waitForEvent('download'), page.click('text=Save picture as SVG')]);
+	return readFileSync(await saved.path(), 'utf8');
+}
+
+test('the timeline has strips of live memory and of waiting threads, and a row of lock waits', async () => {
+	const page = await openPage(server, 'timeline');
+	const [heap] = print(['all.1.er'], '-heapstat');
+	const svg = await wordsOfPicture(page);
+	const most = Math.max(...heap.rows[0].peak.course.map((c) => c.bytes));
+	assert.ok(svg.includes('Live heap') && svg.includes(`at most ${(most / 2 ** 20).toFixed(2)} MiB`), `Live heap of ${most} bytes`);
+	assert.ok(svg.includes('Threads waiting for locks'));
+	assert.ok(svg.includes('lock waits') && svg.includes('I/O calls'));
+	// Of 40,000 events of all kinds, and yet each wait is a band as long as it was.
+	const waits = print(['all.1.er'], '-filters', 'HAS_PROP(STYPE)', '-timeline', '-events', '1', '8000').at(-1);
+	const [longest] = waits.rows.filter((r) => r.lane > 0).sort((a, b) => b.end_s - b.begin_s - (a.end_s - a.begin_s));
+	const middle = (longest.begin_s + longest.end_s) / 2;
+	await go(page, `timeline?q=${encodeURIComponent(`Thread ${waits.lanes[longest.lane].thread} `)}&t0=${middle - 1e-4}&t1=${middle + 1e-4}`);
+	const box = await page.locator('canvas').first().boundingBox();
+	const x = box.x + 178 + (box.width - 178) / 2;
+	let told = '';
+	for (let y = box.y + 100; y < box.y + box.height && !told.startsWith('sync'); y += 5) {
+		await page.mouse.click(x, y);
+		told = (await page.textContent('.right')) ?? '';
+	}
+	assert.ok(told.startsWith(`sync: ${longest.type}`), told);
+	const length = Number(/Length([\d.]+)/.exec(told)[1]);
+	const unit = /Length[\d.]+ (\S?s)/.exec(told)[1];
+	const seconds = length * { s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9 }[unit];
+	assert.ok(Math.abs(seconds - (longest.end_s - longest.begin_s)) < 0.01 * seconds, `${told}: ${JSON.stringify(longest)}`);
+	await go(page, 'timeline?kinds=0');
+	assert.ok(!(await wordsOfPicture(page)).includes('lock waits'));
+	await closePage(page);
+});
+
 test('experiments are compared as compare does, and the base is chosen', async () => {
 	const page = await openPage(server, 'functions?m=e.totalcpu:name&e=all.1.er&e=clock.1.er&cmp=delta');
 	await sameAsPrint(page, 'Functions', print(['all.1.er', 'clock.1.er'], '-metrics', 'e.totalcpu:name', '-compare', 'delta', '-functions').at(-1));
