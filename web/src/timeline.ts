@@ -117,6 +117,32 @@ export function spread(states: Float32Array[], from: number, count: number): voi
 	}
 }
 
+// A message of MPI, or several: from a lane of the answer to another, from the begin of the send to the end of the receive.
+export interface Message { from: number; to: number; begin: number; end: number; count: number; bytes: number; ranks: [number, number] }
+
+export function readMessages(result: Result, whole: Lane[]): Message[] {
+	const at = new Map(whole.map((l, i) => [`${l.experiment} ${l.thread}`, i]));
+	const lane = (row: Row, end: string): number => at.get(`${num(row, `${end}_process`)} ${num(row, `${end}_thread`)}`) ?? -1;
+	return result.rows.map((row) => ({
+		from: lane(row, 'from'), to: lane(row, 'to'), begin: num(row, 'begin_s'), end: num(row, 'end_s'), count: num(row, 'messages'), bytes: num(row, 'bytes'),
+		ranks: [num(row, 'from'), num(row, 'to')] as [number, number],
+	})).filter((m) => m.from >= 0 && m.to >= 0);
+}
+
+export interface Point { x: number; y: number }
+// Which of some lines passes nearest to a point, within some distance; -1: none.
+export function nearestLine(lines: [Point, Point][], at: Point, within: number): number {
+	let best = -1;
+	let least = within;
+	lines.forEach(([a, b], i) => {
+		const [dx, dy] = [b.x - a.x, b.y - a.y];
+		const along = Math.max(0, Math.min(1, ((at.x - a.x) * dx + (at.y - a.y) * dy) / (dx * dx + dy * dy || 1)));
+		const distance = Math.hypot(a.x + along * dx - at.x, a.y + along * dy - at.y);
+		if (distance <= least) [best, least] = [i, distance];
+	});
+	return best;
+}
+
 export type Grouping = 'thread' | 'process' | 'all';
 
 // Lanes put together: those of a process, or all.

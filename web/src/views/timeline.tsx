@@ -13,14 +13,15 @@ import { request } from '../request';
 import { matcher } from '../search';
 import { catalogue, dark, param, patch, rowHeight, selection, state } from '../store';
 import {
-	bandKinds, bandsOf, eventKinds, flameChart, groupLanes, heapStrip, kindRows, kindTitle, lockStrip, onlyKinds, readCells, readEvents, strips,
-	type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Strip,
+	bandKinds, bandsOf, eventKinds, flameChart, groupLanes, heapStrip, kindRows, kindTitle, lockStrip, onlyKinds, readCells, readEvents, readMessages, strips,
+	type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Message, type Strip,
 } from '../timeline';
 import { functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
 import { accent, Canvas, dim, ink, paper, rule, SvgPen, type Pen } from '../ui/canvas';
 import { openMenu } from '../ui/menu';
 import type { Frame as StackFrame } from '../types';
 import { Choice, Frame, Toggle, usePublish } from '../ui/view';
+import { FEW_MESSAGES, linesOf, messageAt, messageFacts, MessageTip, messageTitle, paintMessages, type Line } from './timeline-messages';
 
 const GUTTER = 178;
 const CELLS = 600;
@@ -71,21 +72,26 @@ export function Timeline(): JSX.Element {
 		const read = readEvents(r, all.lanes);
 		return { ...read, events: read.events.filter((e) => bandKinds.includes(e.kind) && e.end > e.begin) };
 	}, [bandsQuery.answer, bandsShown.length, all]);
+	const hasMpi = all?.lanes.some((l) => (l.kinds.mpi ?? 0) > 0) ?? false;
+	const messagesRequest = hasMpi && param('msg') !== '0' ? request(state.value, { plain: true, noCompare: true }, ['mpimessages', ...range, String(FEW_MESSAGES)]) : null;
+	const messagesQuery = useQuery(messagesRequest).value;
+	const messages = useMemo(() => { const r = messagesQuery.answer?.results[0]; return messagesRequest && r && all ? readMessages(r, all.lanes) : []; }, [messagesQuery.answer, messagesRequest === null, all]);
 	const grouping = (param('rows') || 'thread') as Grouping;
 	const tools = <>
 		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
 		<Choice label="Colours" value={param('tc') || 'state'} options={[['state', 'states'], ['function', 'functions']]} onChange={(v) => patch({ tc: v === 'state' ? undefined : v })} />
 		<Choice label="Kinds of data" value={param('kinds')} options={[['', 'lock waits and I/O'], ['1', 'all'], ['0', 'none']]} onChange={(v) => patch({ kinds: v || undefined })} />
 		<Toggle label="Stacks" on={param('stacks') !== '0'} title="Call stacks as a flame chart, when zoomed in" onChange={(on) => patch({ stacks: on ? undefined : '0' })} />
+		{hasMpi && <Toggle label="Messages" on={param('msg') !== '0'} title="Messages of MPI as lines from who sends to who receives" onChange={(on) => patch({ msg: on ? undefined : '0' })} />}
 		<span class="hint">drag: range · Ctrl+wheel or <kbd>+</kbd> <kbd>−</kbd>: zoom · <kbd>a</kbd> <kbd>d</kbd>: move · <kbd>0</kbd>: all</span>
 	</>;
 	return <Frame query={wholeQuery} command="timeline" tools={tools} count={() => (all?.lanes.length ?? 0)} show={() => all && (
-		<Picture all={all} detail={detail} events={events} bands={bands} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery].some((q) => q.busy)} />
+		<Picture all={all} detail={detail} events={events} bands={bands} messages={messages} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery, messagesQuery].some((q) => q.busy)} />
 	)} />;
 }
 
 interface PictureProps {
-	all: Cells; detail: Cells | null; events: Events | null; bands: Events | null; samples: Strip[]; grouping: Grouping; busy: boolean;
+	all: Cells; detail: Cells | null; events: Events | null; bands: Events | null; messages: Message[]; samples: Strip[]; grouping: Grouping; busy: boolean;
 	canvas: { current: HTMLCanvasElement | null }; painter: { current: ((pen: Pen) => void) | null };
 }
 
@@ -93,7 +99,7 @@ interface Placed { lane: Lane; y: number; height: number; kinds: string[]; chart
 
 const AXIS = 20;
 
-function Picture({ all, detail, events, bands, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
+function Picture({ all, detail, events, bands, messages, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
 	const rh = rowHeight.value;
 	const limits: Range = { from: all.begin, to: all.end };
 	const asked: Range = param('t0') ? { from: Number(param('t0')), to: Number(param('t1')) } : limits;
@@ -101,6 +107,7 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 	const [picked, setPicked] = useState<Range | null>(null);
 	const [hover, setHover] = useState<{ x: number; y: number } | null>(null);
 	const [chosen, setChosen] = useState<Event | null>(null);
+	const [message, setMessage] = useState<Message | null>(null);
 	const [top, setTop] = useState(0);
 	const scroll = useRef<HTMLDivElement>(null);
 	const drag = useRef<{ x: number; t: number; moved: boolean; pan: boolean } | null>(null);
@@ -162,9 +169,23 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 				&& (!best || e.end - e.begin < best.end - best.begin)) best = e;
 		return best;
 	};
+	const linesIn = (width: number): Line[] => linesOf(messages, {
+		x: (t) => timeToX(view, width, t), left: GUTTER, right: width,
+		y: (lane) => { const p = placed.find((q) => q.lane.members.includes(lane)); return p && headHeight + p.y - top + rh * 0.75; },
+	});
+	const messageUnder = (clientX: number, clientY: number): Message | null => {
+		const rect = canvas.current!.getBoundingClientRect();
+		return clientY - rect.top < headHeight ? null : messageAt(linesIn(rect.width), { x: clientX - rect.left, y: clientY - rect.top });
+	};
+	const tellMessage = (m: Message): void => {
+		setChosen(null);
+		setMessage(m);
+		selection.value = { kind: 'row', name: messageTitle(m), facts: messageFacts(m) };
+	};
 	const sourceOf = (event: Event): Events | null => (bands?.events.includes(event) ? bands : events);
 	const tell = (event: Event | null): void => {
 		setChosen(event);
+		setMessage(null);
 		const source = event && sourceOf(event);
 		if (!event || !source) return;
 		const stack = framesOf(event, source).map((f) => ({
@@ -185,7 +206,7 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 		if (next) tell(next);
 	};
 	const paint = (pen: Pen): void => paintTimeline(pen, {
-		all, detail, events, samples, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction: param('tc') === 'function',
+		all, detail, events, lines: linesIn(pen.width), message, samples, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction: param('tc') === 'function',
 	});
 	painter.current = paint;
 	const usePicked = (action: (r: Range) => void): void => { if (picked) action(picked); };
@@ -225,8 +246,10 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 		drag.current = null;
 		if (!d || d.moved) return;
 		setPicked(null);
+		const sent = messageUnder(e.clientX, e.clientY);
 		const event = eventAt(e.clientX, e.clientY);
-		if (event) tell(event);
+		if (sent) tellMessage(sent);
+		else if (event) tell(event);
 		else if (!events) tellCell(e);
 	};
 	const tellCell = (e: PointerEvent): void => {
@@ -249,11 +272,12 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 			...(leaf ? [null, ...functionMenu(leaf.name, leaf.object)] : []),
 		], e.clientX, e.clientY);
 	};
+	const under = hover && !drag.current && messages.length ? messageUnder(hover.x, hover.y) : null;
 	return (
 		<div class="picture timeline">
 			<div class="scroll" ref={scroll} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
 				<div class="sticky"><Canvas canvasRef={canvas} label={`Timeline of ${lanes.length} rows; Threads and Seconds have the same as tables`} paint={paint}
-					redraw={[all, detail, events, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
+					redraw={[all, detail, events, messages, message, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
 					onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setHover(null)} onContextMenu={menu}
 					onDblClick={() => { if (picked) commit(picked); else zoomBy(0.4); }}
 					onWheel={(e) => {
@@ -262,10 +286,11 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 					}} /></div>
 				<div style={{ height: `${Math.max(0, total + headHeight - 1)}px` }} class="spacer" />
 			</div>
-			{hover && !drag.current && <Tip all={all} detail={detail} sourceOf={sourceOf} lane={laneAt(hover.y)} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
+			{under && hover ? <MessageTip message={under} x={hover.x} y={hover.y} /> : hover && !drag.current && <Tip all={all} detail={detail} sourceOf={sourceOf} lane={laneAt(hover.y)} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
 			<div class="foot">
 				<div class="legend">{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
-					{eventKinds.filter((k) => (rowKinds.includes(k) && all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)) || bands?.events.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{kindTitle[k]}</span>)}</div>
+					{eventKinds.filter((k) => (rowKinds.includes(k) && all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)) || bands?.events.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{kindTitle[k]}</span>)}
+					{messages.length > 0 && <span>— {messages.some((m) => m.count > 1) ? 'messages, several to a line' : 'messages'}</span>}</div>
 				<span>{formatTime(view.from, view.to - view.from)} – {formatTime(view.to, view.to - view.from)}</span>
 				{picked && <span class="picked" aria-live="polite">selected {formatAlone(picked.to - picked.from, 's')} from {formatTime(picked.from, picked.to - picked.from)}
 					<button onClick={() => commit(picked)}>Zoom <kbd>z</kbd></button><button onClick={() => setTimeFilter(picked.from, picked.to)}>Filter <kbd>f</kbd></button></span>}
@@ -297,19 +322,22 @@ function Tip({ all, detail, sourceOf, lane, time, event, x, y }: { all: Cells; d
 }
 
 interface Scene {
-	all: Cells; detail: Cells | null; events: Events | null; samples: Strip[]; placed: Placed[]; view: Range; picked: Range | null;
+	all: Cells; detail: Cells | null; events: Events | null; lines: Line[]; message: Message | null; samples: Strip[]; placed: Placed[]; view: Range; picked: Range | null;
 	hover: { x: number; y: number } | null; chosen: Event | null; top: number; headHeight: number; rh: number; byFunction: boolean;
 }
 
+const timeToX = (view: Range, width: number, t: number): number => GUTTER + ((t - view.from) / (view.to - view.from || 1)) * (width - GUTTER);
+
 function paintTimeline(pen: Pen, s: Scene): void {
 	const { view } = s;
-	const x = (t: number): number => GUTTER + ((t - view.from) / (view.to - view.from || 1)) * (pen.width - GUTTER);
+	const x = (t: number): number => timeToX(view, pen.width, t);
 	pen.rect(0, 0, pen.width, pen.height, paper());
 	for (const p of s.placed) {
 		const y = s.headHeight + p.y - s.top;
 		if (y + p.height < s.headHeight || y > pen.height) continue;
 		paintLane(pen, s, p, y, x);
 	}
+	paintMessages(pen, s.lines, s.message);
 	// What has been scrolled under the axis goes away.
 	pen.rect(0, 0, pen.width, s.headHeight, paper());
 	paintHead(pen, s, x);

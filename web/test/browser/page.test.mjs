@@ -463,6 +463,32 @@ test('the timeline has strips of live memory and of waiting threads, and a row o
 	await closePage(page);
 });
 
+test('MPI: messages are lines of the timeline, told at a click', { skip: !existsSync(`${folder}/mpi.1.er`) }, async () => {
+	const other = await serve('mpi.1.er');
+	const page = await openPage(other, 'timeline?stacks=0');
+	const linesOf = (svg) => [...svg.matchAll(/<path d="M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)"/g)].map((m) => m.slice(1).map(Number));
+	const { rows } = print(['mpi.1.er'], '-mpimessages').at(-1);
+	const lines = linesOf(await wordsOfPicture(page));
+	assert.equal(lines.length, rows.length);
+	// Rank 3's synchronous sends wait for rank 0, which is late.
+	const waiting = rows.findIndex((r) => r.from === 3 && r.to === 0);
+	const { begin_s: begin, end_s: end } = rows[waiting];
+	await go(page, `timeline?stacks=0&t0=${begin - (end - begin)}&t1=${end + (end - begin)}`);
+	const box = await page.locator('canvas').first().boundingBox();
+	const near = linesOf(await wordsOfPicture(page));
+	const [x0, y0, x1, y1] = near.find(([a, , b]) => Math.abs(a - 178 - (box.width - 178) / 3) < 3 && Math.abs(b - 178 - (2 * (box.width - 178)) / 3) < 3);
+	assert.ok(y0 > y1, 'from the last rank up to the first');
+	await page.mouse.click(box.x + (x0 + x1) / 2, box.y + (y0 + y1) / 2);
+	const told = await page.textContent('.right');
+	assert.ok(told.startsWith('Message from rank 3 to rank 0') && told.includes('4 B'), told);
+	assert.ok((await page.textContent('.tip')).startsWith('Message from rank 3 to rank 0'));
+	await page.click('button.toggle:text-is("Messages")');
+	await settled(page);
+	assert.equal(linesOf(await wordsOfPicture(page)).length, 0);
+	await closePage(page);
+	await other.stop();
+});
+
 test('experiments are compared as compare does, and the base is chosen', async () => {
 	const page = await openPage(server, 'functions?m=e.totalcpu:name&e=all.1.er&e=clock.1.er&cmp=delta');
 	await sameAsPrint(page, 'Functions', print(['all.1.er', 'clock.1.er'], '-metrics', 'e.totalcpu:name', '-compare', 'delta', '-functions').at(-1));

@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, flameChart, heapStrip, lockStrip, onlyKinds, readCells, readEvents, spread, strips } from '../../src/timeline';
+import { bandsOf, flameChart, heapStrip, lockStrip, nearestLine, onlyKinds, readCells, readEvents, readMessages, spread, strips } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -120,4 +120,15 @@ test('bands are of the kinds with few events, and only those are asked for', () 
 	assert.deepEqual(bandsOf({ io: 9000, sync: 0 }, 8000), ['sync']);
 	assert.equal(onlyKinds(['sync', 'mpi']), 'HAS_PROP(STYPE) || HAS_PROP(MPITYPE)');
 	assert.equal(onlyKinds(['omp', 'sync']), '!(HAS_PROP(MSTATE) || HAS_PROP(HTYPE) || HAS_PROP(IOTYPE) || HAS_PROP(HWCTAG) || HAS_PROP(MPITYPE))');
+});
+
+test('messages go from lane to lane, and the line under a point is found', () => {
+	const lanes = [1, 2].map((i) => ({ name: `P${i}`, experiment: i, thread: 1, kinds: { mpi: 1 }, members: [i - 1] }));
+	const row = (from: number, to: number) => ({ from: from - 1, to: to - 1, from_process: from, from_thread: 1, to_process: to, to_thread: 1, begin_s: 1, end_s: 2, messages: 3, bytes: 12 });
+	assert.deepEqual(readMessages({ rows: [row(1, 2), row(2, 9)] } as unknown as Result, lanes), [{ from: 0, to: 1, begin: 1, end: 2, count: 3, bytes: 12, ranks: [0, 1] }]);
+	const lines: [{ x: number; y: number }, { x: number; y: number }][] = [[{ x: 0, y: 0 }, { x: 10, y: 10 }], [{ x: 0, y: 10 }, { x: 10, y: 10 }]];
+	assert.equal(nearestLine(lines, { x: 3, y: 4 }, 2), 0);
+	assert.equal(nearestLine(lines, { x: 3, y: 9 }, 2), 1);
+	assert.equal(nearestLine(lines, { x: 3, y: 6.5 }, 2), -1);
+	assert.equal(nearestLine(lines, { x: 14, y: 10 }, 2), -1);
 });
