@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { closeAll, closePage, folder, go, helio, openBrowser, openPage, print, rowsOf, serve, settled, start, valueOf } from './harness.mjs';
@@ -637,6 +637,41 @@ test('the page in one file shows its answers and asks nobody', async () => {
 		assert.equal(await page.$('.empty'), null, view);
 	}
 	assert.deepEqual(asked.filter((u) => !u.startsWith('file:') && !u.startsWith('data:')), []);
+	await closePage(page);
+});
+
+test('settings: by a key, seen at once, in the address or in the browser, and saved for print', async () => {
+	const page = await openPage(server, 'functions?m=e.user:name', { bypassCSP: true, colorScheme: 'light' });
+	await page.keyboard.press('S');
+	const dialog = page.locator('[role=dialog][aria-label=Settings]');
+	await dialog.getByLabel('Theme').selectOption('dark');
+	assert.equal(await page.getAttribute('html', 'data-theme'), 'dark');
+	await dialog.getByLabel('Called by and calls').uncheck();
+	assert.equal(await page.$('.below'), null);
+	await dialog.getByLabel('Names of functions').selectOption('mangled');
+	await settled(page);
+	assert.match(page.url(), /nm=mangled/);
+	await page.addScriptTag({ content: axe });
+	const { violations } = await page.evaluate(() => globalThis.axe.run('[role=dialog]', { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'cat.aria'] }));
+	assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes[0].html}`), []);
+	try {
+		await dialog.getByText('Save to .er.rc').click();
+		await page.waitForSelector('.toast');
+		const saved = readFileSync(`${folder}/.er.rc`, 'utf8');
+		assert.deepEqual(saved.trim().split('\n').sort(), ['dmetrics "e.user:name"', 'name "mangled"']);
+		assert.deepEqual(print(['all.1.er'], '-functions').at(-1).metrics.map((m) => m.name), ['e.user', 'name']);
+	} finally {
+		rmSync(`${folder}/.er.rc`, { force: true });
+	}
+	await dialog.getByText('Reset').click();
+	await settled(page);
+	assert.doesNotMatch(page.url(), /nm=/);
+	await page.keyboard.press('Escape');
+	assert.equal(await dialog.count(), 0);
+	// What the browser keeps is there when the page is loaded again.
+	await page.reload();
+	await page.waitForSelector('.page');
+	assert.equal(await page.getAttribute('html', 'data-theme'), 'dark');
 	await closePage(page);
 });
 
