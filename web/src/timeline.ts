@@ -25,6 +25,7 @@ export interface Cells {
 	fn: Int32Array; // -1: none
 	events: Record<string, Uint32Array>;
 	functions: { name: string; object: string | null }[];
+	present: Set<number>; // lanes that the answer has: others have no events there, or were not asked for
 }
 
 export const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter', 'omp', 'mpi'];
@@ -91,6 +92,7 @@ export function readCells(result: Result, whole?: Lane[]): Cells {
 	return {
 		begin: num(result as unknown as Row, 'begin_s'), end: num(result as unknown as Row, 'end_s'), cell, count, lanes, states, fn, events,
 		functions: (result.functions as Cells['functions'] | undefined) ?? [],
+		present: new Set(map ?? lanes.keys()),
 	};
 }
 
@@ -141,6 +143,21 @@ export function nearestLine(lines: [Point, Point][], at: Point, within: number):
 		if (distance <= least) [best, least] = [i, distance];
 	});
 	return best;
+}
+
+// A cell is 250 bytes of JSON or so, a lane 400: an answer has 4 MB at most, unless there are more than 5,000 lanes.
+const MOST_CELLS = 12000;
+export const cellsFor = (lanes: number, most: number): number => Math.max(2, Math.min(most, Math.floor(MOST_CELLS / Math.max(1, lanes))));
+
+// A filter that leaves the events of some lanes: threads in a row are one range.
+export function onlyLanes(lanes: Lane[]): string {
+	const ranges: { experiment: number; first: number; last: number }[] = [];
+	for (const { experiment, thread } of lanes) {
+		const range = ranges[ranges.length - 1];
+		if (range?.experiment === experiment && thread === range.last + 1) range.last = thread;
+		else ranges.push({ experiment, first: thread, last: thread });
+	}
+	return ranges.map((r) => `(EXPID == ${r.experiment} && THRID >= ${r.first} && THRID <= ${r.last})`).join(' || ');
 }
 
 export type Grouping = 'thread' | 'process' | 'all';

@@ -6,38 +6,53 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { grey, kindColour, nameColour, stateColour, stateName, stateOrder } from '../colour';
+import { conjunction } from '../filter';
 import { baseName, formatAlone, formatTime, ticks } from '../format';
 import { useKeys } from '../keys';
 import { useQuery } from '../query';
 import { request } from '../request';
 import { matcher } from '../search';
-import { catalogue, dark, param, patch, rowHeight, selection, state } from '../store';
+import { dark, param, patch, rowHeight, selection, state } from '../store';
 import {
-	bandKinds, bandsOf, eventKinds, flameChart, groupLanes, heapStrip, kindRows, kindTitle, lockStrip, onlyKinds, readCells, readEvents, readMessages, strips,
+	bandKinds, bandsOf, cellsFor, eventKinds, flameChart, groupLanes, heapStrip, kindRows, kindTitle, lockStrip, onlyKinds, onlyLanes, readCells, readEvents, readMessages, strips,
 	type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Message, type Strip,
 } from '../timeline';
 import { functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
 import { accent, Canvas, dim, ink, paper, rule, SvgPen, type Pen } from '../ui/canvas';
 import { openMenu } from '../ui/menu';
-import type { Frame as StackFrame } from '../types';
+import type { Frame as StackFrame, Row } from '../types';
 import { Choice, Frame, Toggle, usePublish } from '../ui/view';
 import { FEW_MESSAGES, linesOf, messageAt, messageFacts, MessageTip, messageTitle, paintMessages, type Line } from './timeline-messages';
 
 const GUTTER = 178;
 const CELLS = 600;
+const BLOCK = 16; // rows
 const FEW_EVENTS = 8000; // as many as one answer has
 
 interface Range { from: number; to: number }
 
+// The closer cells, where they are of all of a row's lanes.
+const closer = (detail: Cells | null, refined: boolean, lane: Lane): Cells | null =>
+	(detail && (!refined || lane.members.every((m) => detail.present.has(m))) ? detail : null);
+
 export function Timeline(): JSX.Element {
 	const from = param('t0');
 	const to = param('t1');
-	const most = Math.max(60, Math.min(CELLS, Math.floor(120000 / Math.max(1, catalogue.value?.processes.length ?? 1) / 8)));
 	const range: string[] = from && to ? ['-from', from, '-to', to] : [];
+	const [sight, setSight] = useState<Lane[]>([]);
+	// How many rows there are says how many cells each may have. Where that is few, those in sight are asked for by themselves.
+	const lanesQuery = useQuery(request(state.value, { plain: true, noCompare: true }, ['timeline', '1'])).value;
+	const laneCount = (lanesQuery.answer?.results[0]?.lanes as Row[] | undefined)?.length ?? 0;
+	const most = cellsFor(laneCount, CELLS);
+	const refined = most < CELLS && sight.length > 0;
+	const inSight = (filter = ''): { extraFilter?: string } => {
+		const parts = [filter, refined ? onlyLanes(sight) : ''].filter((f) => f);
+		return parts.length ? { extraFilter: conjunction(parts) } : {};
+	};
 	const whole = request(state.value, { plain: true, noCompare: true }, ['timeline', String(most)], ['sample_detail']);
-	const near = range.length ? request(state.value, { plain: true, noCompare: true }, ['timeline', ...range, String(most)]) : null;
-	const wholeQuery = useQuery(whole).value;
-	const nearQuery = useQuery(near).value;
+	const near = range.length || refined ? request(state.value, { plain: true, noCompare: true, ...inSight() }, ['timeline', ...range, String(cellsFor(refined ? sight.length : laneCount, CELLS))]) : null;
+	const wholeQuery = useQuery(laneCount ? whole : null).value;
+	const nearQuery = useQuery(laneCount ? near : null).value;
 	const canvas = useRef<HTMLCanvasElement | null>(null);
 	const painter = useRef<((pen: Pen) => void) | null>(null);
 	usePublish(near ?? { ...whole, commands: [whole.commands[0]!] }, () => {
@@ -58,13 +73,13 @@ export function Timeline(): JSX.Element {
 	const inRange = shown ? Object.values(shown.events).reduce((sum, a) => sum + a.reduce((x, y) => x + y, 0), 0) : 0;
 	const clock = shown?.events.clock?.reduce((x, y) => x + y, 0) ?? 0;
 	const few = inRange <= FEW_EVENTS;
-	const wantsEvents = near !== null && detail !== null && !nearQuery.stale && (few || (all?.events.clock !== undefined && clock <= FEW_EVENTS));
-	const eventsRequest = wantsEvents ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...(few ? {} : { extraFilter: 'HAS_PROP(MSTATE)' }) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
+	const wantsEvents = range.length > 0 && detail !== null && !nearQuery.stale && (few || (all?.events.clock !== undefined && clock <= FEW_EVENTS));
+	const eventsRequest = wantsEvents ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...inSight(few ? '' : 'HAS_PROP(MSTATE)') }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
 	const eventsQuery = useQuery(eventsRequest).value;
 	const events = useMemo(() => { const r = eventsQuery.answer?.results[0]; return wantsEvents && r && all ? readEvents(r, all.lanes) : null; }, [eventsQuery.answer, wantsEvents, all]);
 	// Regions, calls of MPI, waits for locks and I/O are bands, as long as they are few, also from far away.
 	const bandsShown = bandsOf(Object.fromEntries(bandKinds.filter((k) => all?.events[k]).map((k) => [k, shown?.events[k]?.reduce((x, y) => x + y, 0) ?? 0])), FEW_EVENTS);
-	const bandsRequest = bandsShown.length ? request(state.value, { metrics: 'e.total:name', noCompare: true, extraFilter: onlyKinds(bandsShown) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
+	const bandsRequest = bandsShown.length ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...inSight(onlyKinds(bandsShown)) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
 	const bandsQuery = useQuery(bandsRequest).value;
 	const bands = useMemo(() => {
 		const r = bandsQuery.answer?.results[0];
@@ -85,13 +100,13 @@ export function Timeline(): JSX.Element {
 		{hasMpi && <Toggle label="Messages" on={param('msg') !== '0'} title="Messages of MPI as lines from who sends to who receives" onChange={(on) => patch({ msg: on ? undefined : '0' })} />}
 		<span class="hint">drag: range · Ctrl+wheel or <kbd>+</kbd> <kbd>−</kbd>: zoom · <kbd>a</kbd> <kbd>d</kbd>: move · <kbd>0</kbd>: all</span>
 	</>;
-	return <Frame query={wholeQuery} command="timeline" tools={tools} count={() => (all?.lanes.length ?? 0)} show={() => all && (
-		<Picture all={all} detail={detail} events={events} bands={bands} messages={messages} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery, messagesQuery].some((q) => q.busy)} />
+	return <Frame query={laneCount ? wholeQuery : lanesQuery} command="timeline" tools={tools} count={() => all?.lanes.length ?? laneCount} show={() => all && (
+		<Picture all={all} detail={detail} refined={refined} onSight={most < CELLS ? setSight : null} events={events} bands={bands} messages={messages} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery, messagesQuery].some((q) => q.busy)} />
 	)} />;
 }
 
 interface PictureProps {
-	all: Cells; detail: Cells | null; events: Events | null; bands: Events | null; messages: Message[]; samples: Strip[]; grouping: Grouping; busy: boolean;
+	all: Cells; detail: Cells | null; refined: boolean; onSight: ((lanes: Lane[]) => void) | null; events: Events | null; bands: Events | null; messages: Message[]; samples: Strip[]; grouping: Grouping; busy: boolean;
 	canvas: { current: HTMLCanvasElement | null }; painter: { current: ((pen: Pen) => void) | null };
 }
 
@@ -99,7 +114,7 @@ interface Placed { lane: Lane; y: number; height: number; kinds: string[]; chart
 
 const AXIS = 20;
 
-function Picture({ all, detail, events, bands, messages, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
+function Picture({ all, detail, refined, onSight, events, bands, messages, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
 	const rh = rowHeight.value;
 	const limits: Range = { from: all.begin, to: all.end };
 	const asked: Range = param('t0') ? { from: Number(param('t0')), to: Number(param('t1')) } : limits;
@@ -112,6 +127,7 @@ function Picture({ all, detail, events, bands, messages, samples, grouping, canv
 	const scroll = useRef<HTMLDivElement>(null);
 	const drag = useRef<{ x: number; t: number; moved: boolean; pan: boolean } | null>(null);
 	const settle = useRef(0);
+	const asked_ = useRef(''); // of the rows in sight
 	useEffect(() => { setView(asked); setPicked(null); }, [param('t0'), param('t1'), all]);
 
 	const find = matcher(param('q'));
@@ -131,6 +147,20 @@ function Picture({ all, detail, events, bands, messages, samples, grouping, canv
 			return at;
 		});
 	}, [lanes, param('kinds'), stacksShown, events, bands, rh]);
+	// The rows in sight, a block at a time, so that not each step of scrolling asks.
+	useEffect(() => {
+		if (!onSight) return;
+		const timer = setTimeout(() => {
+			const bottom = top + (scroll.current?.clientHeight ?? 800);
+			const shown = placed.flatMap((p, i) => (p.y + p.height >= top && p.y <= bottom ? [i] : []));
+			const first = Math.floor((shown[0] ?? 0) / BLOCK) * BLOCK;
+			const lanesInSight = grouping === 'thread' ? placed.slice(first, Math.ceil(((shown[shown.length - 1] ?? 0) + 1) / BLOCK) * BLOCK).map((p) => p.lane) : [];
+			const key = onlyLanes(lanesInSight);
+			if (key !== asked_.current) onSight(lanesInSight);
+			asked_.current = key;
+		}, 120);
+		return () => clearTimeout(timer);
+	}, [onSight, placed, top, grouping]);
 	const total = placed.reduce((h, p) => h + p.height, 0);
 	const headHeight = AXIS + samples.length * Math.round(rh * 1.7);
 
@@ -206,7 +236,7 @@ function Picture({ all, detail, events, bands, messages, samples, grouping, canv
 		if (next) tell(next);
 	};
 	const paint = (pen: Pen): void => paintTimeline(pen, {
-		all, detail, events, lines: linesIn(pen.width), message, samples, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction: param('tc') === 'function',
+		all, detail, refined, events, lines: linesIn(pen.width), message, samples, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction: param('tc') === 'function',
 	});
 	painter.current = paint;
 	const usePicked = (action: (r: Range) => void): void => { if (picked) action(picked); };
@@ -255,7 +285,7 @@ function Picture({ all, detail, events, bands, messages, samples, grouping, canv
 	const tellCell = (e: PointerEvent): void => {
 		const lane = laneAt(e.clientY);
 		if (!lane) return;
-		const cells = detail ?? all;
+		const cells = closer(detail, refined, lane.lane) ?? all;
 		const c = Math.floor((timeAt(e.clientX) - cells.begin) / cells.cell);
 		const f = lane.lane.members.map((m) => cells.fn[m * cells.count + c] ?? -1).find((x) => x >= 0);
 		if (f !== undefined && cells.functions[f]) selection.value = { kind: 'function', name: cells.functions[f]!.name, object: cells.functions[f]!.object };
@@ -272,12 +302,13 @@ function Picture({ all, detail, events, bands, messages, samples, grouping, canv
 			...(leaf ? [null, ...functionMenu(leaf.name, leaf.object)] : []),
 		], e.clientX, e.clientY);
 	};
+	const laneUnder = hover ? laneAt(hover.y) : undefined;
 	const under = hover && !drag.current && messages.length ? messageUnder(hover.x, hover.y) : null;
 	return (
 		<div class="picture timeline">
 			<div class="scroll" ref={scroll} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
 				<div class="sticky"><Canvas canvasRef={canvas} label={`Timeline of ${lanes.length} rows; Threads and Seconds have the same as tables`} paint={paint}
-					redraw={[all, detail, events, messages, message, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
+					redraw={[all, detail, refined, events, messages, message, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
 					onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setHover(null)} onContextMenu={menu}
 					onDblClick={() => { if (picked) commit(picked); else zoomBy(0.4); }}
 					onWheel={(e) => {
@@ -286,7 +317,7 @@ function Picture({ all, detail, events, bands, messages, samples, grouping, canv
 					}} /></div>
 				<div style={{ height: `${Math.max(0, total + headHeight - 1)}px` }} class="spacer" />
 			</div>
-			{under && hover ? <MessageTip message={under} x={hover.x} y={hover.y} /> : hover && !drag.current && <Tip all={all} detail={detail} sourceOf={sourceOf} lane={laneAt(hover.y)} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
+			{under && hover ? <MessageTip message={under} x={hover.x} y={hover.y} /> : hover && !drag.current && <Tip all={all} near={laneUnder ? closer(detail, refined, laneUnder.lane) : null} sourceOf={sourceOf} lane={laneUnder} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
 			<div class="foot">
 				<div class="legend">{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
 					{eventKinds.filter((k) => (rowKinds.includes(k) && all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)) || bands?.events.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{kindTitle[k]}</span>)}
@@ -302,9 +333,9 @@ function Picture({ all, detail, events, bands, messages, samples, grouping, canv
 
 const framesOf = (event: Event, source: Events): StackFrame[] => (source.stacks[event.stack] ?? []).map((f) => source.frames[f]!);
 
-function Tip({ all, detail, sourceOf, lane, time, event, x, y }: { all: Cells; detail: Cells | null; sourceOf(event: Event): Events | null; lane: Placed | undefined; time: number; event: Event | null; x: number; y: number }): JSX.Element | null {
+function Tip({ all, near, sourceOf, lane, time, event, x, y }: { all: Cells; near: Cells | null; sourceOf(event: Event): Events | null; lane: Placed | undefined; time: number; event: Event | null; x: number; y: number }): JSX.Element | null {
 	if (!lane || time < all.begin) return null;
-	const cells = detail && time >= detail.begin && time <= detail.end ? detail : all;
+	const cells = near && time >= near.begin && time <= near.end ? near : all;
 	const c = Math.floor((time - cells.begin) / cells.cell);
 	const shares = stateOrder.map((s, k) => [s, lane.lane.members.reduce((sum, m) => sum + (cells.states[k]![m * cells.count + c] ?? 0), 0)] as const).filter(([, v]) => v > 0.005);
 	const f = lane.lane.members.length === 1 ? cells.fn[lane.lane.members[0]! * cells.count + c] ?? -1 : -1;
@@ -322,7 +353,7 @@ function Tip({ all, detail, sourceOf, lane, time, event, x, y }: { all: Cells; d
 }
 
 interface Scene {
-	all: Cells; detail: Cells | null; events: Events | null; lines: Line[]; message: Message | null; samples: Strip[]; placed: Placed[]; view: Range; picked: Range | null;
+	all: Cells; detail: Cells | null; refined: boolean; events: Events | null; lines: Line[]; message: Message | null; samples: Strip[]; placed: Placed[]; view: Range; picked: Range | null;
 	hover: { x: number; y: number } | null; chosen: Event | null; top: number; headHeight: number; rh: number; byFunction: boolean;
 }
 
@@ -381,8 +412,9 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 	const several = s.all.lanes.some((l) => l.experiment !== s.all.lanes[0]!.experiment);
 	const label = several ? p.lane.name.replace(/^Process (\d+), Thread (\d+) /, 'P$1 T$2 ') : p.lane.name.replace(/^Process \d+, (?=Thread)/, '');
 	pen.text(6, y + bar / 2 + 1, label, ink(), GUTTER - 12);
-	const parts: { cells: Cells; from: number; to: number }[] = s.detail
-		? [{ cells: s.all, from: -Infinity, to: s.detail.begin }, { cells: s.detail, from: s.detail.begin, to: s.detail.end }, { cells: s.all, from: s.detail.end, to: Infinity }]
+	const near = closer(s.detail, s.refined, p.lane);
+	const parts: { cells: Cells; from: number; to: number }[] = near
+		? [{ cells: s.all, from: -Infinity, to: near.begin }, { cells: near, from: near.begin, to: near.end }, { cells: s.all, from: near.end, to: Infinity }]
 		: [{ cells: s.all, from: -Infinity, to: Infinity }];
 	if (s.events && p.lane.members.length === 1 && !s.byFunction && p.events.some((e) => e.kind === 'clock')) paintEvents(pen, s, p, y, bar, x);
 	else for (const part of parts) paintCells(pen, s, p, y, bar, part.cells, part.from, part.to, x);
@@ -472,7 +504,7 @@ function paintKind(pen: Pen, s: Scene, p: Placed, kind: string, y: number, h: nu
 		for (const e of own) paintBand(pen, e, y, h, x);
 		return;
 	}
-	const cells = s.detail ?? s.all;
+	const cells = closer(s.detail, s.refined, p.lane) ?? s.all;
 	const counts = cells.events[kind];
 	if (!counts) return;
 	const sums = new Float64Array(cells.count);

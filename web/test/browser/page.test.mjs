@@ -489,6 +489,32 @@ test('MPI: messages are lines of the timeline, told at a click', { skip: !exists
 	await other.stop();
 });
 
+test('a timeline of thousands of threads is asked for in answers below 4 MB, those in sight in detail', { skip: !existsSync(`${folder}/many.1.er`) }, async () => {
+	const other = await serve('many.1.er');
+	const page = await openPage(other, 'functions');
+	const answers = [];
+	page.on('response', async (r) => {
+		if (r.url().endsWith('/print')) answers.push({ body: await r.body(), asked: JSON.parse(r.request().postData()) });
+	});
+	await go(page, 'timeline');
+	await page.waitForFunction(() => document.querySelector('.status').textContent.includes('EXPID == 1 '));
+	await settled(page);
+	// The rows in sight have many more cells than all rows could have.
+	const colours = async () => {
+		const svg = await wordsOfPicture(page);
+		const y = Number(/y="([\d.]+)"[^>]*>P1 T1 /.exec(svg)[1]);
+		return [...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)"/g)].filter(([, x, top]) => Number(x) > 178 && Math.abs(Number(top) - y) < 16).length;
+	};
+	assert.ok(await colours() > 40, 'cells of the first row');
+	await page.mouse.move(500, 500);
+	await page.mouse.wheel(0, 30000);
+	await page.waitForFunction(() => document.querySelector('.status').textContent.includes('EXPID == 2 '));
+	await settled(page);
+	for (const { body, asked } of answers) assert.ok(body.length < 4e6, `${body.length} bytes: ${JSON.stringify(asked)}`);
+	await closePage(page);
+	await other.stop();
+});
+
 test('experiments are compared as compare does, and the base is chosen', async () => {
 	const page = await openPage(server, 'functions?m=e.totalcpu:name&e=all.1.er&e=clock.1.er&cmp=delta');
 	await sameAsPrint(page, 'Functions', print(['all.1.er', 'clock.1.er'], '-metrics', 'e.totalcpu:name', '-compare', 'delta', '-functions').at(-1));

@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, flameChart, heapStrip, lockStrip, nearestLine, onlyKinds, readCells, readEvents, readMessages, spread, strips } from '../../src/timeline';
+import { bandsOf, cellsFor, flameChart, heapStrip, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readMessages, spread, strips } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -131,4 +131,11 @@ test('messages go from lane to lane, and the line under a point is found', () =>
 	assert.equal(nearestLine(lines, { x: 3, y: 9 }, 2), 1);
 	assert.equal(nearestLine(lines, { x: 3, y: 6.5 }, 2), -1);
 	assert.equal(nearestLine(lines, { x: 14, y: 10 }, 2), -1);
+});
+
+test('many rows have fewer cells each, and those in sight are ranges of threads', () => {
+	assert.deepEqual([1, 33, 200, 4200, 1e6].map((lanes) => cellsFor(lanes, 600)), [600, 363, 60, 2, 2]);
+	const lane = (experiment: number, thread: number) => ({ name: '', experiment, thread, kinds: {}, members: [0] });
+	assert.equal(onlyLanes([lane(1, 3), lane(1, 4), lane(1, 5), lane(1, 7), lane(2, 8)]),
+		'(EXPID == 1 && THRID >= 3 && THRID <= 5) || (EXPID == 1 && THRID >= 7 && THRID <= 7) || (EXPID == 2 && THRID >= 8 && THRID <= 8)');
 });
