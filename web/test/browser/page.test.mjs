@@ -365,6 +365,21 @@ test('the details and the calls of the selected function are those of fsingle an
 	await closePage(page);
 });
 
+test('a row of another view is told no longer, a function is', async () => {
+	const page = await openPage(server, 'pcs');
+	await page.click('[aria-label="Instructions"] [role=row][id] >> nth=1');
+	await settled(page);
+	assert.doesNotMatch(await page.textContent('.right'), /^Select a row/);
+	await go(page, 'layout');
+	assert.match(await page.textContent('.right'), /^Select a row/);
+	await go(page, 'functions');
+	await page.click('[aria-label="Functions"] [role=row][id] >> nth=1');
+	await settled(page);
+	await go(page, 'timeline');
+	assert.doesNotMatch(await page.textContent('.right'), /^Select a row/);
+	await closePage(page);
+});
+
 test('frames of the flame graph are found, told, zoomed into', async () => {
 	const page = await openPage(server, 'flame?m=ei.totalcpu:name&sort=e.totalcpu');
 	const result = print(['all.1.er'], '-metrics', 'ei.totalcpu:name', '-sort', 'i.totalcpu', '-calltree', '-percent', '0.05').at(-1);
