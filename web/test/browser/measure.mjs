@@ -62,19 +62,25 @@ async function frames(page) {
 	return lengths;
 }
 
-const server = await serve(process.argv[2]);
-const page = await openPage(server, 'overview');
-await page.addInitScript(noteRows);
-const result = await loads(page, `${server.base}#v1/functions?m=e.totalcpu:name`);
-await settled(page);
-for (const view of VIEWS) await go(page, view);
-result.heap_bytes = await heap(page);
-const lengths = await frames(page);
-result.frame_ms = median(lengths);
-result.longest_frame_ms = Math.max(...lengths);
-const empty = await (await (await openBrowser()).newContext()).newPage();
-result.empty_heap_bytes = await heap(empty);
-await closePage(page);
-await server.stop();
-await closeAll();
-console.log(JSON.stringify(result));
+async function measure(experiment) {
+	const server = await serve(experiment);
+	const page = await openPage(server, 'overview');
+	await page.addInitScript(noteRows);
+	const result = await loads(page, `${server.base}#v1/functions?m=e.totalcpu:name`);
+	await settled(page);
+	for (const view of VIEWS) await go(page, view);
+	result.heap_bytes = await heap(page);
+	const lengths = await frames(page);
+	result.frame_ms = median(lengths);
+	result.longest_frame_ms = Math.max(...lengths);
+	const empty = await (await (await openBrowser()).newContext()).newPage();
+	result.empty_heap_bytes = await heap(empty);
+	await closePage(page);
+	return result;
+}
+
+try {
+	console.log(JSON.stringify(await measure(process.argv[2])));
+} finally {
+	await closeAll(); // the server, too
+}
