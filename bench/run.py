@@ -20,6 +20,7 @@ import mpi  # noqa: E402
 import openmp  # noqa: E402
 import java  # noqa: E402
 import overhead  # noqa: E402
+import page  # noqa: E402
 import profiles  # noqa: E402
 import servers  # noqa: E402
 import sync  # noqa: E402
@@ -53,6 +54,7 @@ BENCHMARKS = {
     'shapes': analysis.shapes,
     'filters': analysis.filters,
     'view': view.view,
+    'page': page.page,
     'lines': lines.lines,
     'listings': lines.listings,
     'inlined': lines.inlined_calls,

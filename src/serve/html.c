@@ -44,6 +44,7 @@ static const char *const commands[][WORDS] = {
 	{"leaks"},
 	{"locks"},
 	{"iostat"},
+	{"mpimessages"},
 };
 
 /* Of the hottest functions. */

@@ -287,7 +287,7 @@ RECORDINGS = {
                 ['-overview', '-samples', '-header']),
     'blocks': (200000, lambda n: trace('heaptrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'heap', ['-leaks', '-allocs', '-heapstat', '-report']),
     'locks': (200000, lambda n: trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'sync', ['-locks', '-functions', '-report']),
-    'communicators': (20, lambda n: trace('mpitrace', communicators(n)), 'mpi', ['-mpistat', '-mpimatrix', '-mpiwaits', '-mpicomms', '-report']),
+    'communicators': (20, lambda n: trace('mpitrace', communicators(n)), 'mpi', ['-mpistat', '-mpimatrix', '-mpiwaits', '-mpimessages', '-mpicomms', '-report']),
     'files': (100000, lambda n: trace('iotrace', named(n)), 'io', ['-ioactivity', '-iodetail', '-iostat', '-report']),
 }
 

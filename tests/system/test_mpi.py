@@ -255,6 +255,7 @@ def waits(t):
         t.equal(answer['collectives'], 7 * 5 + 5 + 1, f'{implementation}: collective calls')
         check_paths(t, implementation, run.experiment, rows)
         check_filtered(t, implementation, run.experiment)
+        check_messages(t, implementation, run.experiment, measured)
 
 
 def check_paths(t, implementation, experiment, rows):
@@ -270,6 +271,31 @@ def check_paths(t, implementation, experiment, rows):
     for column, exact in ('count', True), ('time_s', False):
         sums = [sum(row[column] for row in of) for of in (paths, rows.values())]
         t.check(sums[0] == sums[1] if exact else abs(sums[0] - sums[1]) < 1e-4, f'{implementation}: {column} by call path and by rank: {sums}')
+
+
+def check_messages(t, implementation, experiment, measured):
+    """Each of the 40 messages lies between a send's begin and the end of its receive; those of tag 1 as late as rank 1 has measured; sums hold them all."""
+    pairs = {(row['from'], row['to']): (row['messages'], row['bytes']) for row in t.print(experiment, '-mpimatrix')[0]['rows']}
+    answer = t.print(experiment, '-mpimessages')[0]
+    t.equal((answer['messages'], answer['left_out'], len(answer['rows'])), (40, 0, 40), f'{implementation}: messages')
+    for row in answer['rows']:
+        t.check(row['messages'] == 1 and row['bytes'] == 4 and row['begin_s'] <= row['end_s'], f'{implementation}: {row}')
+    late = t.print(experiment, '-filters', 'MPITAG == 3', '-mpimessages')[-1]['rows']
+    t.equal([(row['from'], row['to']) for row in late], [(3, 0)] * 5, f'{implementation}: of tag 3')
+    took = sum(row['end_s'] - row['begin_s'] for row in late)
+    t.within(0.8 <= took / measured['receiver'] <= 1.25, f'{implementation}: sends that wait for their receiver: {took} for {measured["receiver"]}')
+    for most in (1, 8, 20):
+        answer = t.print(experiment, '-mpimessages', str(most))[0]
+        t.check(len(answer['rows']) <= most, f'{implementation}: {len(answer["rows"])} rows of {most}')
+        t.equal(sum(row['messages'] for row in answer['rows']) + answer['left_out'], 40, f'{implementation}: in {most} rows')
+        found = {}
+        for row in answer['rows']:
+            count, size = found.get((row['from'], row['to']), (0, 0))
+            found[row['from'], row['to']] = (count + row['messages'], size + row['bytes'])
+        t.check(found == pairs if most > 1 else answer['left_out'] > 0, f'{implementation}: by pair, in {most} rows: {found}')
+    begin, end = late[2]['begin_s'], late[2]['end_s']
+    part = t.print(experiment, '-mpimessages', '-from', f'{(begin + end) / 2:.9f}', '-to', f'{(begin + end) / 2 + 1e-6:.9f}')[0]['rows']
+    t.check((3, 0) in {(row['from'], row['to']) for row in part} and len(part) < 5, f'{implementation}: in a part of the time: {part}')
 
 
 def check_filtered(t, implementation, experiment):

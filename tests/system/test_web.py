@@ -101,6 +101,8 @@ def browser(t):
     record(t, 'family.1.er', 'sh', '-c', f'{t.target("phases")} >/dev/null; {everything}')
     record(t, 'hostile.1.er', hostile_program(t))
     record_parallel(t)
+    if (t.build / 'bench' / 'helio-generate').exists():
+        t.run(t.build / 'bench' / 'helio-generate', '-e', 100_000, '-t', 500, '-d', 3, t.directory / 'many.1.er')
     record(t, 'damaged.1.er', everything, options=('-p', 'hi'))
     for file in sorted(pathlib.Path(t.directory / 'damaged.1.er').rglob('*')):
         if file.is_file() and file.name.startswith('profile') and file.stat().st_size > 4096:

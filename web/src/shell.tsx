@@ -8,13 +8,14 @@ import { allKeys, useKeys, type Key } from './keys';
 import { works } from './query';
 import {
 	boot, calls, canRedo, canUndo, catalogue, details, experiments, fail, fatal, growing, locked, nav, notice, opening, param, patch,
-	redo, refresh, refreshing, setState, show, state, textSize, theme, undo, view, whyNot,
+	redo, refresh, refreshing, setState, show, state, theme, undo, view, whyNot,
 } from './store';
 import { Chips, editFilter } from './ui/chips';
 import { commandOfView, copyCommand, copyView, exportMenu } from './ui/exporting';
-import { DialogHost, MenuHost, openDialog, openMenu, toasted, toast } from './ui/menu';
+import { DialogHost, MenuHost, openDialog, openMenu, toasted } from './ui/menu';
 import { openMetrics } from './ui/metrics';
 import { Calls, Details, Splitter } from './ui/panes';
+import { openSettings } from './ui/settings';
 import { published } from './ui/view';
 import { views, type ViewInfo } from './views/all';
 
@@ -121,7 +122,7 @@ function Bar(): JSX.Element {
 				{[['', 'off'], ['on', 'side by side'], ['delta', 'differences'], ['ratio', 'ratios']].map(([v, t]) => <option value={v} selected={v === compared}>{t}</option>)}</select></label>}
 			<span class="space" />
 			<button onClick={(e) => openMenu(exportMenu(), e.clientX, e.clientY)} title="Copy or save what the view shows">Copy ▾</button>
-			<button onClick={(e) => settingsMenu(e)} title="Settings">Settings ▾</button>
+			<button onClick={openSettings} title="Settings (S)">Settings …</button>
 			<button class="flat" aria-label="Keys" title="Keys (?)" onClick={openHelp}>?</button>
 		</header>
 	);
@@ -150,45 +151,6 @@ function experimentMenu(event: MouseEvent): void {
 		{ text: 'Add or open experiments …', run: () => show('start') },
 		{ text: 'Refresh', hint: 'R', run: () => void refresh().catch(fail) },
 	], event.clientX, event.clientY);
-}
-
-function settingsMenu(event: MouseEvent): void {
-	const tick = (on: boolean, text: string): string => `${on ? '✓' : ' '} ${text}`;
-	const choice = (key: string, value: string, text: string) => ({ text: tick(param(key) === value, text), run: () => patch({ [key]: value || undefined }) });
-	openMenu([
-		...[['auto', 'Theme of the system'], ['light', 'Light'], ['dark', 'Dark']].map(([v, t]) => ({ text: tick(theme.value === v, t!), run: () => { theme.value = v!; } })),
-		null,
-		...['11', '12', '13', '15', '18'].map((v) => ({ text: tick(textSize.value === v, `Text of ${v} pixels`), run: () => { textSize.value = v; } })),
-		null,
-		{ text: tick(details.value === 'on', 'Details'), hint: 'D', run: () => { details.value = details.value === 'on' ? 'off' : 'on'; } },
-		{ text: tick(calls.value === 'on', 'Called by and calls'), hint: 'B', run: () => { calls.value = calls.value === 'on' ? 'off' : 'on'; } },
-		null,
-		choice('nm', '', 'Names as usual'), choice('nm', 'long', 'Names long'), choice('nm', 'mangled', 'Names mangled'),
-		null,
-		choice('inl', '', 'Inlined calls in trees'), choice('inl', 'on', 'Inlined calls everywhere'), choice('inl', 'off', 'No inlined calls'),
-		null,
-		choice('vm', '', 'View mode: user'), choice('vm', 'expert', 'View mode: expert'), choice('vm', 'machine', 'View mode: machine'),
-		null,
-		choice('desc', '', 'All descendants'), choice('desc', 'off', 'Founders only'),
-		null,
-		{ text: 'Save settings to .er.rc', off: boot.value?.readonly === true, run: () => void saveSettings() },
-		{ text: 'End the server', run: () => void api.post('quit', {}).then(() => (fatal.value = 'The server has ended.'), fail) },
-	], event.clientX, event.clientY);
-}
-
-async function saveSettings(): Promise<void> {
-	const p = state.value.p;
-	const settings: string[][] = [];
-	if (p.m) settings.push(['dmetrics', p.m]);
-	if (p.sort) settings.push(['dsort', p.sort]);
-	for (const [key, name] of [['cmp', 'compare'], ['vm', 'viewmode'], ['nm', 'name'], ['inl', 'inlines'], ['desc', 'en_desc'], ['hide', 'object_hide']] as const)
-		if (p[key]) settings.push([name, p[key]!]);
-	try {
-		await api.post('save', { settings });
-		toast('Saved to .er.rc: helio print takes them, too');
-	} catch (error) {
-		fail(error);
-	}
 }
 
 function StatusBar(): JSX.Element {
@@ -226,6 +188,7 @@ function globalKeys(): Key[] {
 		{ key: 'b', help: 'list of views', group: 'Everywhere', run: () => { nav.value = nav.value === 'on' ? 'off' : 'on'; } },
 		{ key: 'D', help: 'details', group: 'Everywhere', run: () => { details.value = details.value === 'on' ? 'off' : 'on'; } },
 		{ key: 'B', help: 'called by and calls', group: 'Everywhere', run: () => { calls.value = calls.value === 'on' ? 'off' : 'on'; } },
+		{ key: 'S', help: 'settings', group: 'Everywhere', run: openSettings },
 		{ key: 'R', help: 'refresh', group: 'Everywhere', run: () => void refresh().catch(fail) },
 		{ key: 't', help: 'dark or light', group: 'Everywhere', run: () => { theme.value = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'; } },
 	];

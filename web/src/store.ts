@@ -261,3 +261,10 @@ export interface Selection {
 	result?: Result;
 }
 export const selection = signal<Selection | null>(null);
+// A row and an event are those of their view; a function is the same in all of them.
+effect(() => {
+	void view.value;
+	untracked(() => {
+		if (selection.value && selection.value.kind !== 'function') selection.value = null;
+	});
+});

@@ -25,11 +25,35 @@ export interface Cells {
 	fn: Int32Array; // -1: none
 	events: Record<string, Uint32Array>;
 	functions: { name: string; object: string | null }[];
+	present: Set<number>; // lanes that the answer has: others have no events there, or were not asked for
 }
 
 export const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter', 'omp', 'mpi'];
-// Those of which each event is a band: what a region or a call lasted.
-export const bandKinds = ['omp', 'mpi'];
+export const kindTitle: Record<string, string> = {
+	clock: 'clock', heap: 'heap', sync: 'lock waits', io: 'I/O calls', counter: 'counters', omp: 'OpenMP regions', mpi: 'calls of MPI',
+};
+// Those of which each event is a band: what a region, a call or a wait lasted.
+export const bandKinds = ['omp', 'mpi', 'sync', 'io'];
+// Kinds that have a row of their own unless others are chosen; those before them lie on the row of the thread.
+const usualRows = ['sync', 'io'];
+export const kindRows = (choice: string): string[] => (choice === '1' ? eventKinds : choice === '0' ? [] : usualRows);
+
+// The property that only events of a kind have.
+const propertyOf: Record<string, string> = { clock: 'MSTATE', heap: 'HTYPE', sync: 'STYPE', io: 'IOTYPE', counter: 'HWCTAG', mpi: 'MPITYPE' };
+
+// The kinds that are drawn as bands: those with the fewest events, as many as one answer has room for. One with none in a
+// range may have an event that goes on all through it.
+export function bandsOf(counts: Record<string, number>, most: number): string[] {
+	let room = most;
+	return bandKinds.filter((k) => counts[k] !== undefined).sort((a, b) => counts[a]! - counts[b]!).filter((k) => (room -= counts[k]!) >= 0);
+}
+
+// A filter that leaves the events of some kinds. Those of OpenMP have no property of their own: they are what is left.
+export function onlyKinds(kinds: string[]): string {
+	const own = (k: string): string => `HAS_PROP(${propertyOf[k]})`;
+	if (!kinds.includes('omp')) return kinds.map(own).join(' || ');
+	return `!(${eventKinds.filter((k) => !kinds.includes(k)).map(own).join(' || ')})`;
+}
 
 const lanesOf = (result: Result): Lane[] => ((result.lanes as Row[] | undefined) ?? []).map((l, i): Lane => ({
 	name: l.name ?? '', experiment: num(l, 'experiment'), thread: num(l, 'thread'),
@@ -68,6 +92,7 @@ export function readCells(result: Result, whole?: Lane[]): Cells {
 	return {
 		begin: num(result as unknown as Row, 'begin_s'), end: num(result as unknown as Row, 'end_s'), cell, count, lanes, states, fn, events,
 		functions: (result.functions as Cells['functions'] | undefined) ?? [],
+		present: new Set(map ?? lanes.keys()),
 	};
 }
 
@@ -92,6 +117,47 @@ export function spread(states: Float32Array[], from: number, count: number): voi
 			room -= more;
 		}
 	}
+}
+
+// A message of MPI, or several: from a lane of the answer to another, from the begin of the send to the end of the receive.
+export interface Message { from: number; to: number; begin: number; end: number; count: number; bytes: number; ranks: [number, number] }
+
+export function readMessages(result: Result, whole: Lane[]): Message[] {
+	const at = new Map(whole.map((l, i) => [`${l.experiment} ${l.thread}`, i]));
+	const lane = (row: Row, end: string): number => at.get(`${num(row, `${end}_process`)} ${num(row, `${end}_thread`)}`) ?? -1;
+	return result.rows.map((row) => ({
+		from: lane(row, 'from'), to: lane(row, 'to'), begin: num(row, 'begin_s'), end: num(row, 'end_s'), count: num(row, 'messages'), bytes: num(row, 'bytes'),
+		ranks: [num(row, 'from'), num(row, 'to')] as [number, number],
+	})).filter((m) => m.from >= 0 && m.to >= 0);
+}
+
+export interface Point { x: number; y: number }
+// Which of some lines passes nearest to a point, within some distance; -1: none.
+export function nearestLine(lines: [Point, Point][], at: Point, within: number): number {
+	let best = -1;
+	let least = within;
+	lines.forEach(([a, b], i) => {
+		const [dx, dy] = [b.x - a.x, b.y - a.y];
+		const along = Math.max(0, Math.min(1, ((at.x - a.x) * dx + (at.y - a.y) * dy) / (dx * dx + dy * dy || 1)));
+		const distance = Math.hypot(a.x + along * dx - at.x, a.y + along * dy - at.y);
+		if (distance <= least) [best, least] = [i, distance];
+	});
+	return best;
+}
+
+// A cell is 250 bytes of JSON or so, a lane 400: an answer has 4 MB at most, unless there are more than 5,000 lanes.
+const MOST_CELLS = 12000;
+export const cellsFor = (lanes: number, most: number): number => Math.max(2, Math.min(most, Math.floor(MOST_CELLS / Math.max(1, lanes))));
+
+// A filter that leaves the events of some lanes: threads in a row are one range.
+export function onlyLanes(lanes: Lane[]): string {
+	const ranges: { experiment: number; first: number; last: number }[] = [];
+	for (const { experiment, thread } of lanes) {
+		const range = ranges[ranges.length - 1];
+		if (range?.experiment === experiment && thread === range.last + 1) range.last = thread;
+		else ranges.push({ experiment, first: thread, last: thread });
+	}
+	return ranges.map((r) => `(EXPID == ${r.experiment} && THRID >= ${r.first} && THRID <= ${r.last})`).join(' || ');
 }
 
 export type Grouping = 'thread' | 'process' | 'all';
@@ -168,6 +234,27 @@ export function flameChart(events: Event[], stacks: number[][], frames: Frame[])
 	return rects;
 }
 const nameOf = (frames: Frame[], i: number): string => `${frames[i]?.name}\t${frames[i]?.object}`;
+
+// How many threads wait for locks, by the states of the clock, over all cells of a picture.
+export function lockStrip(cells: Cells): Strip | null {
+	const shares = cells.states[stateOrder.indexOf('lock')]!;
+	const points: Strip['points'] = [];
+	for (let c = 0; c < cells.count; c++) {
+		let value = 0;
+		for (let lane = 0; lane < cells.lanes.length; lane++) value += shares[lane * cells.count + c]!;
+		if (value > 0) points.push({ begin: cells.begin + c * cells.cell, end: cells.begin + (c + 1) * cells.cell, value });
+	}
+	return points.length ? { title: 'Threads waiting for locks', unit: '', max: largest(points.map((p) => p.value)), points } : null;
+}
+
+// Live bytes of the process that had most, as `heapstat` says.
+export function heapStrip(result: Result | null | undefined, end: number): Strip | null {
+	const peak = result?.rows[0]?.peak as Row | null | undefined;
+	const course = (peak?.course as Row[] | undefined) ?? [];
+	const points = course.map((p, i) => ({ begin: num(p, 'seconds'), end: course[i + 1] ? num(course[i + 1], 'seconds') : end, value: num(p, 'bytes') }));
+	const max = largest(points.map((p) => p.value));
+	return max > 0 ? { title: 'Live heap', unit: 'bytes', max, points } : null;
+}
 
 export interface Strip { title: string; unit: string; max: number; points: { begin: number; end: number; value: number }[] }
 

@@ -8,6 +8,7 @@
 #include "analysis/kinds/mpi_match.h"
 
 #include "analysis/kinds/mpi_events.h"
+#include "analysis/kinds/mpi_message.h"
 #include "analysis/kinds/mpi_wait_sums.h"
 #include "analysis/kinds/mpi_world.h"
 #include "analysis/session/scan.h"
@@ -23,6 +24,7 @@ struct end {
 	uint64_t tag;
 	uint64_t order; /* among the ends of its process */
 	uint64_t begin_ns, end_ns;
+	uint64_t thread, bytes; /* bytes: of a send */
 	uint64_t wait_ns; /* when somebody began to wait for it; of a blocking call its begin */
 	struct mpi_place place,
 		waiting; /* the call that began it, and the one that waited for it */
@@ -52,6 +54,7 @@ struct matching {
 	struct mpi_place call;	/* that call */
 	struct mpi_place place; /* of the row in hand: that call's */
 	struct mpi_wait_sums sums;
+	struct mpi_messages *messages; /* NULL: waits are wanted, not messages */
 };
 
 static uint64_t begin_of(uint64_t time_ns, uint64_t duration_ns)
@@ -92,6 +95,8 @@ static struct end *add_end(struct matching *matching, const struct event_run *ru
 		.begin_ns = begin_ns,
 		.wait_ns = begin_ns,
 		.end_ns = time_ns,
+		.thread = run->thread,
+		.bytes = event_field(run, MPI_SENT)[row],
 		.place = matching->place,
 		.waiting = matching->place,
 		.sends = sends,
@@ -244,6 +249,26 @@ static void judge_message(struct matching *matching, const struct end *send,
 
 /* ---- messages ---- */
 
+static void add_message(struct matching *matching, const struct end *send,
+			const struct end *receive)
+{
+	const struct session_process *processes = matching->sums.session->scanned.items;
+
+	*vec_push(&matching->messages->list) = (struct mpi_message){
+		.world = world_of(matching, send->comm),
+		.from = send->from,
+		.to = receive->to,
+		.from_process = processes[send->place.process].id,
+		.to_process = processes[receive->place.process].id,
+		.from_thread = send->thread,
+		.to_thread = receive->thread,
+		.begin_ns = send->begin_ns,
+		.end_ns = receive->end_ns > send->begin_ns ? receive->end_ns : send->begin_ns,
+		.count = 1,
+		.bytes = send->bytes,
+	};
+}
+
 static int same_way(const struct end *x, const struct end *y)
 {
 	COMPARE(x->comm, y->comm);
@@ -295,8 +320,13 @@ static void match_way(struct matching *matching, const struct end *ends, size_t 
 	size_t both = sends < count ? sends : count;
 
 	for (size_t i = 0; i < both; i++) {
-		judge_message(matching, &ends[i], &receives[i]);
-		matches->messages += is_chosen(&ends[i]) || is_chosen(&receives[i]);
+		bool chosen = is_chosen(&ends[i]) || is_chosen(&receives[i]);
+
+		matches->messages += chosen;
+		if (!matching->messages)
+			judge_message(matching, &ends[i], &receives[i]);
+		else if (chosen)
+			add_message(matching, &ends[i], &receives[i]);
 	}
 	matches->sends_alone += chosen_ends(ends + both, sends - both);
 	matches->receives_alone += chosen_ends(receives + both, count - both);
@@ -395,12 +425,30 @@ static void match_collectives(struct matching *matching)
 	}
 }
 
+/* Reads the ends of all processes, and puts those of messages together. */
+static void find_messages(struct matching *matching, const struct query *query)
+{
+	struct session *session = matching->sums.session;
+	struct tally *tally = tally_of(session, query);
+
+	matching->worlds = mpi_worlds_of(session);
+	for (uint32_t i = 0; i < session->scanned.count; i++)
+		take_process(matching, tally, i);
+	match_messages(matching);
+	tally_release(tally);
+}
+
+static void matching_fini(struct matching *matching)
+{
+	vec_fini(&matching->ends);
+	vec_fini(&matching->parts);
+	hash_map_fini(&matching->receives);
+}
+
 void mpi_match(struct session *session, const struct query *query, enum mpi_waits_by by,
 	       struct mpi_matches *matches)
 {
-	struct tally *tally = tally_of(session, query);
 	struct matching matching = {
-		.worlds = mpi_worlds_of(session),
 		.sums = {.session = session,
 			 .by = by,
 			 .matches = matches,
@@ -410,15 +458,21 @@ void mpi_match(struct session *session, const struct query *query, enum mpi_wait
 	};
 
 	*matches = (struct mpi_matches){0};
-	for (uint32_t i = 0; i < session->scanned.count; i++)
-		take_process(&matching, tally, i);
-	match_messages(&matching);
+	find_messages(&matching, query);
 	match_collectives(&matching);
 	mpi_wait_sums_end(&matching.sums);
-	vec_fini(&matching.ends);
-	vec_fini(&matching.parts);
-	hash_map_fini(&matching.receives);
-	tally_release(tally);
+	matching_fini(&matching);
+}
+
+void mpi_match_messages(struct session *session, const struct query *query,
+			struct mpi_messages *messages)
+{
+	struct mpi_matches unused = {0};
+	struct matching matching = {.sums = {.session = session, .matches = &unused},
+				    .messages = messages};
+
+	find_messages(&matching, query);
+	matching_fini(&matching);
 }
 
 void mpi_matches_fini(struct mpi_matches *matches)

@@ -15,6 +15,7 @@
 
 #include "analysis/kinds/mpi_waits.h"
 
+struct mpi_messages;
 struct query;
 struct session;
 
@@ -25,5 +26,8 @@ struct session;
 void mpi_match(struct session *session, const struct query *query, enum mpi_waits_by by,
 	       struct mpi_matches *matches);
 void mpi_matches_fini(struct mpi_matches *matches);
+/* Adds each message both of whose ends are known, in no particular order. */
+void mpi_match_messages(struct session *session, const struct query *query,
+			struct mpi_messages *messages);
 
 #endif

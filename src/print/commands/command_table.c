@@ -47,6 +47,7 @@ static const struct command unavailable[] = {
 	X(locks)                                                                                   \
 	X(io)                                                                                      \
 	X(mpi)                                                                                     \
+	X(mpi_messages)                                                                            \
 	X(omp)                                                                                     \
 	X(report)                                                                                  \
 	X(lists)                                                                                   \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timeline: what threads did over time, as cells or event by event. */
-#include "analysis/views/timeline.h"
+#include "print/commands/command_timeline.h"
+
 #include "base/terminal.h"
 #include "print/commands/command.h"
 #include "print/commands/command_stacks.h"
@@ -13,44 +14,35 @@
 
 enum { CELLS_USUAL = 80, EVENTS_USUAL = 100 };
 
-struct request {
-	struct timeline_range range;
-	bool events;	/* those themselves … */
-	uint32_t first; /* … from this number on */
-	bool has_count;
-	uint32_t count; /* of cells or events; 0: all there may be */
-};
-
-static bool read_seconds(struct print *print, const char *word, uint64_t *ns)
+static bool read_seconds(struct print *print, const char *command, const char *word, uint64_t *ns)
 {
 	char *rest;
 	double value = strtod(word, &rest);
 
 	if (*rest || rest == word || !(value >= 0 && value < 1e9))
-		return say_error(print, "timeline: takes seconds, not `%s'", word);
+		return say_error(print, "%s: takes seconds, not `%s'", command, word);
 	*ns = (uint64_t)llround(value * 1e9);
 	return true;
 }
 
 /* An option and the word behind it. */
 static bool read_option(struct print *print, const char *option, const char *value,
-			struct request *request)
+			struct timeline_request *request)
 {
 	if (!strcasecmp(option, "from"))
-		return read_seconds(print, value, &request->range.begin_ns);
+		return read_seconds(print, request->command, value, &request->range.begin_ns);
 	if (!strcasecmp(option, "to"))
-		return read_seconds(print, value, &request->range.end_ns);
-	if (strcasecmp(option, "events") != 0)
-		return say_error(print,
-				 "timeline: there is no option -%s; it takes -from S, -to S and "
-				 "-events FIRST",
-				 option);
+		return read_seconds(print, request->command, value, &request->range.end_ns);
+	if (!request->has_events || strcasecmp(option, "events") != 0)
+		return say_error(print, "%s: there is no option -%s; it takes -from S%s",
+				 request->command, option,
+				 request->has_events ? ", -to S and -events FIRST" : " and -to S");
 	request->events = true;
 	return command_read_count(print, "timeline -events", value, &request->first);
 }
 
-static bool read_arguments(struct print *print, char **arguments, size_t count,
-			   struct request *request)
+bool command_read_timeline(struct print *print, char **arguments, size_t count,
+			   struct timeline_request *request)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *option = arguments[i] + strspn(arguments[i], "-");
@@ -63,14 +55,15 @@ static bool read_arguments(struct print *print, char **arguments, size_t count,
 			i++;
 			continue;
 		}
-		if (!command_read_count(print, "timeline", arguments[i], &request->count))
+		if (!command_read_count(print, request->command, arguments[i], &request->count))
 			return false;
 		request->has_count = true;
 	}
 	return true;
 }
 
-static void add_cells(struct print *print, struct result *result, const struct request *request)
+static void add_cells(struct print *print, struct result *result,
+		      const struct timeline_request *request)
 {
 	size_t cells = request->has_count ? request->count : CELLS_USUAL;
 	struct timeline timeline;
@@ -80,7 +73,8 @@ static void add_cells(struct print *print, struct result *result, const struct r
 }
 
 /* Events are numbered from 1 for people. */
-static void add_events(struct print *print, struct result *result, const struct request *request)
+static void add_events(struct print *print, struct result *result,
+		       const struct timeline_request *request)
 {
 	struct timeline_page page;
 
@@ -92,10 +86,10 @@ static void add_events(struct print *print, struct result *result, const struct 
 
 static bool command_timeline(struct print *print, char **arguments, size_t count)
 {
-	struct request request = {.events = false};
+	struct timeline_request request = {.command = "timeline", .has_events = true};
 	struct result result;
 
-	if (!read_arguments(print, arguments, count, &request))
+	if (!command_read_timeline(print, arguments, count, &request))
 		return false;
 	result_init(&result, "timeline", print->session);
 	result_heading(&result, "Timeline")->heading.is_title = true;

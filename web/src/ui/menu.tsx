@@ -73,13 +73,19 @@ export function DialogHost(): JSX.Element | null {
 		if (!now) return;
 		const back = document.activeElement as HTMLElement | null;
 		(box.current?.querySelector('input, textarea, select') as HTMLElement | null ?? box.current)?.focus();
-		return () => back?.focus({ preventScroll: true });
+		// Of the page: what had the focus may have been switched off.
+		const key = (e: KeyboardEvent): void => { if (e.key === 'Escape' && !e.defaultPrevented) closeDialog(); };
+		document.addEventListener('keydown', key);
+		return () => {
+			document.removeEventListener('keydown', key);
+			back?.focus({ preventScroll: true });
+		};
 	}, [now]);
 	if (!now) return null;
 	return (
 		<div class="shade" onMouseDown={closeDialog}>
 			<div ref={box} class={`dialog ${now.wide ? 'wide' : ''}`} role="dialog" aria-modal="true" aria-label={now.title} tabIndex={-1}
-				onMouseDown={(e) => e.stopPropagation()} onKeyDown={(e) => e.key === 'Escape' && closeDialog()}>
+				onMouseDown={(e) => e.stopPropagation()}>
 				<header><h2>{now.title}</h2><button class="flat" aria-label="Close" onClick={closeDialog}>✕</button></header>
 				<div class="body"><now.body /></div>
 			</div>

@@ -6,33 +6,53 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { grey, kindColour, nameColour, stateColour, stateName, stateOrder } from '../colour';
+import { conjunction } from '../filter';
 import { baseName, formatAlone, formatTime, ticks } from '../format';
 import { useKeys } from '../keys';
 import { useQuery } from '../query';
 import { request } from '../request';
 import { matcher } from '../search';
-import { catalogue, dark, param, patch, rowHeight, selection, state } from '../store';
-import { bandKinds, eventKinds, flameChart, groupLanes, readCells, readEvents, strips, type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Strip } from '../timeline';
+import { dark, param, patch, rowHeight, selection, state } from '../store';
+import {
+	bandKinds, bandsOf, cellsFor, eventKinds, flameChart, groupLanes, heapStrip, kindRows, kindTitle, lockStrip, onlyKinds, onlyLanes, readCells, readEvents, readMessages, strips,
+	type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Message, type Strip,
+} from '../timeline';
 import { functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
 import { accent, Canvas, dim, ink, paper, rule, SvgPen, type Pen } from '../ui/canvas';
 import { openMenu } from '../ui/menu';
+import type { Frame as StackFrame, Row } from '../types';
 import { Choice, Frame, Toggle, usePublish } from '../ui/view';
+import { FEW_MESSAGES, linesOf, messageAt, messageFacts, MessageTip, messageTitle, paintMessages, type Line } from './timeline-messages';
 
 const GUTTER = 178;
 const CELLS = 600;
+const BLOCK = 16; // rows
 const FEW_EVENTS = 8000; // as many as one answer has
 
 interface Range { from: number; to: number }
 
+// The closer cells, where they are of all of a row's lanes.
+const closer = (detail: Cells | null, refined: boolean, lane: Lane): Cells | null =>
+	(detail && (!refined || lane.members.every((m) => detail.present.has(m))) ? detail : null);
+
 export function Timeline(): JSX.Element {
 	const from = param('t0');
 	const to = param('t1');
-	const most = Math.max(60, Math.min(CELLS, Math.floor(120000 / Math.max(1, catalogue.value?.processes.length ?? 1) / 8)));
 	const range: string[] = from && to ? ['-from', from, '-to', to] : [];
+	const [sight, setSight] = useState<Lane[]>([]);
+	// How many rows there are says how many cells each may have. Where that is few, those in sight are asked for by themselves.
+	const lanesQuery = useQuery(request(state.value, { plain: true, noCompare: true }, ['timeline', '1'])).value;
+	const laneCount = (lanesQuery.answer?.results[0]?.lanes as Row[] | undefined)?.length ?? 0;
+	const most = cellsFor(laneCount, CELLS);
+	const refined = most < CELLS && sight.length > 0;
+	const inSight = (filter = ''): { extraFilter?: string } => {
+		const parts = [filter, refined ? onlyLanes(sight) : ''].filter((f) => f);
+		return parts.length ? { extraFilter: conjunction(parts) } : {};
+	};
 	const whole = request(state.value, { plain: true, noCompare: true }, ['timeline', String(most)], ['sample_detail']);
-	const near = range.length ? request(state.value, { plain: true, noCompare: true }, ['timeline', ...range, String(most)]) : null;
-	const wholeQuery = useQuery(whole).value;
-	const nearQuery = useQuery(near).value;
+	const near = range.length || refined ? request(state.value, { plain: true, noCompare: true, ...inSight() }, ['timeline', ...range, String(cellsFor(refined ? sight.length : laneCount, CELLS))]) : null;
+	const wholeQuery = useQuery(laneCount ? whole : null).value;
+	const nearQuery = useQuery(laneCount ? near : null).value;
 	const canvas = useRef<HTMLCanvasElement | null>(null);
 	const painter = useRef<((pen: Pen) => void) | null>(null);
 	usePublish(near ?? { ...whole, commands: [whole.commands[0]!] }, () => {
@@ -42,36 +62,51 @@ export function Timeline(): JSX.Element {
 	});
 	const all = useMemo(() => { const r = wholeQuery.answer?.results[0]; return r ? readCells(r) : null; }, [wholeQuery.answer]);
 	const detail = useMemo(() => { const r = nearQuery.answer?.results[0]; return near && r && all ? readCells(r, all.lanes) : null; }, [nearQuery.answer, near === null, all]);
-	const samples = useMemo(() => strips(wholeQuery.answer?.results[1]), [wholeQuery.answer]);
+	const hasHeap = all?.lanes.some((l) => (l.kinds.heap ?? 0) > 0) ?? false;
+	const heapQuery = useQuery(hasHeap ? request(state.value, { plain: true, noCompare: true, limit: 1 }, ['heapstat']) : null).value;
+	const samples = useMemo(() => [
+		...strips(wholeQuery.answer?.results[1]),
+		all && heapStrip(heapQuery.answer?.results[0], all.end),
+		all && lockStrip(all),
+	].filter((s): s is Strip => s !== null), [wholeQuery.answer, heapQuery.answer, all]);
 	const shown = detail ?? all;
 	const inRange = shown ? Object.values(shown.events).reduce((sum, a) => sum + a.reduce((x, y) => x + y, 0), 0) : 0;
 	const clock = shown?.events.clock?.reduce((x, y) => x + y, 0) ?? 0;
 	const few = inRange <= FEW_EVENTS;
-	const wantsEvents = near !== null && detail !== null && !nearQuery.stale && inRange > 0 && (few || (clock > 0 && clock <= FEW_EVENTS));
-	const eventsRequest = wantsEvents ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...(few ? {} : { extraFilter: 'HAS_PROP(MSTATE)' }) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
+	const wantsEvents = range.length > 0 && detail !== null && !nearQuery.stale && (few || (all?.events.clock !== undefined && clock <= FEW_EVENTS));
+	const eventsRequest = wantsEvents ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...inSight(few ? '' : 'HAS_PROP(MSTATE)') }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
 	const eventsQuery = useQuery(eventsRequest).value;
 	const events = useMemo(() => { const r = eventsQuery.answer?.results[0]; return wantsEvents && r && all ? readEvents(r, all.lanes) : null; }, [eventsQuery.answer, wantsEvents, all]);
-	// Regions and calls of MPI are bands, as long as they are few, also from far away.
-	const others = inRange - clock;
-	const wantsBands = shown !== null && bandKinds.some((k) => shown.events[k]?.some((v) => v > 0)) && others <= FEW_EVENTS;
-	const bandsRequest = wantsBands ? request(state.value, { metrics: 'e.total:name', noCompare: true, extraFilter: '! HAS_PROP(MSTATE)' }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
+	// Regions, calls of MPI, waits for locks and I/O are bands, as long as they are few, also from far away.
+	const bandsShown = bandsOf(Object.fromEntries(bandKinds.filter((k) => all?.events[k]).map((k) => [k, shown?.events[k]?.reduce((x, y) => x + y, 0) ?? 0])), FEW_EVENTS);
+	const bandsRequest = bandsShown.length ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...inSight(onlyKinds(bandsShown)) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
 	const bandsQuery = useQuery(bandsRequest).value;
-	const bands = useMemo(() => { const r = bandsQuery.answer?.results[0]; return wantsBands && r && all ? readEvents(r, all.lanes).events.filter((e) => bandKinds.includes(e.kind) && e.end > e.begin) : []; }, [bandsQuery.answer, wantsBands, all]);
+	const bands = useMemo(() => {
+		const r = bandsQuery.answer?.results[0];
+		if (!bandsRequest || !r || !all) return null;
+		const read = readEvents(r, all.lanes);
+		return { ...read, events: read.events.filter((e) => bandKinds.includes(e.kind) && e.end > e.begin) };
+	}, [bandsQuery.answer, bandsShown.length, all]);
+	const hasMpi = all?.lanes.some((l) => (l.kinds.mpi ?? 0) > 0) ?? false;
+	const messagesRequest = hasMpi && param('msg') !== '0' ? request(state.value, { plain: true, noCompare: true }, ['mpimessages', ...range, String(FEW_MESSAGES)]) : null;
+	const messagesQuery = useQuery(messagesRequest).value;
+	const messages = useMemo(() => { const r = messagesQuery.answer?.results[0]; return messagesRequest && r && all ? readMessages(r, all.lanes) : []; }, [messagesQuery.answer, messagesRequest === null, all]);
 	const grouping = (param('rows') || 'thread') as Grouping;
 	const tools = <>
 		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
 		<Choice label="Colours" value={param('tc') || 'state'} options={[['state', 'states'], ['function', 'functions']]} onChange={(v) => patch({ tc: v === 'state' ? undefined : v })} />
-		<Toggle label="Kinds of data" on={param('kinds') === '1'} title="A row for each kind of data below each thread" onChange={(on) => patch({ kinds: on ? '1' : undefined })} />
+		<Choice label="Kinds of data" value={param('kinds')} options={[['', 'lock waits and I/O'], ['1', 'all'], ['0', 'none']]} onChange={(v) => patch({ kinds: v || undefined })} />
 		<Toggle label="Stacks" on={param('stacks') !== '0'} title="Call stacks as a flame chart, when zoomed in" onChange={(on) => patch({ stacks: on ? undefined : '0' })} />
+		{hasMpi && <Toggle label="Messages" on={param('msg') !== '0'} title="Messages of MPI as lines from who sends to who receives" onChange={(on) => patch({ msg: on ? undefined : '0' })} />}
 		<span class="hint">drag: range · Ctrl+wheel or <kbd>+</kbd> <kbd>−</kbd>: zoom · <kbd>a</kbd> <kbd>d</kbd>: move · <kbd>0</kbd>: all</span>
 	</>;
-	return <Frame query={wholeQuery} command="timeline" tools={tools} count={() => (all?.lanes.length ?? 0)} show={() => all && (
-		<Picture all={all} detail={detail} events={events} bands={bands} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={nearQuery.busy || eventsQuery.busy} />
+	return <Frame query={laneCount ? wholeQuery : lanesQuery} command="timeline" tools={tools} count={() => all?.lanes.length ?? laneCount} show={() => all && (
+		<Picture all={all} detail={detail} refined={refined} onSight={most < CELLS ? setSight : null} events={events} bands={bands} messages={messages} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery, messagesQuery].some((q) => q.busy)} />
 	)} />;
 }
 
 interface PictureProps {
-	all: Cells; detail: Cells | null; events: Events | null; bands: Event[]; samples: Strip[]; grouping: Grouping; busy: boolean;
+	all: Cells; detail: Cells | null; refined: boolean; onSight: ((lanes: Lane[]) => void) | null; events: Events | null; bands: Events | null; messages: Message[]; samples: Strip[]; grouping: Grouping; busy: boolean;
 	canvas: { current: HTMLCanvasElement | null }; painter: { current: ((pen: Pen) => void) | null };
 }
 
@@ -79,7 +114,7 @@ interface Placed { lane: Lane; y: number; height: number; kinds: string[]; chart
 
 const AXIS = 20;
 
-function Picture({ all, detail, events, bands, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
+function Picture({ all, detail, refined, onSight, events, bands, messages, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
 	const rh = rowHeight.value;
 	const limits: Range = { from: all.begin, to: all.end };
 	const asked: Range = param('t0') ? { from: Number(param('t0')), to: Number(param('t1')) } : limits;
@@ -87,29 +122,45 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 	const [picked, setPicked] = useState<Range | null>(null);
 	const [hover, setHover] = useState<{ x: number; y: number } | null>(null);
 	const [chosen, setChosen] = useState<Event | null>(null);
+	const [message, setMessage] = useState<Message | null>(null);
 	const [top, setTop] = useState(0);
 	const scroll = useRef<HTMLDivElement>(null);
 	const drag = useRef<{ x: number; t: number; moved: boolean; pan: boolean } | null>(null);
 	const settle = useRef(0);
+	const asked_ = useRef(''); // of the rows in sight
 	useEffect(() => { setView(asked); setPicked(null); }, [param('t0'), param('t1'), all]);
 
 	const find = matcher(param('q'));
 	const lanes = useMemo(() => groupLanes(all, grouping).filter((l) => !find || find(l.name)), [all, grouping, param('q')]);
-	const kindsShown = param('kinds') === '1';
+	const rowKinds = kindRows(param('kinds'));
 	const stacksShown = param('stacks') !== '0' && events !== null;
 	const placed = useMemo((): Placed[] => {
 		let y = 0;
 		return lanes.map((lane) => {
-			const kinds = kindsShown ? eventKinds.filter((k) => (lane.kinds[k] ?? 0) > 0) : [];
+			const kinds = rowKinds.filter((k) => (lane.kinds[k] ?? 0) > 0);
 			const own = events ? events.events.filter((e) => lane.members.includes(e.lane)) : [];
 			const charts = stacksShown && lane.members.length === 1 ? flameChart(own, events!.stacks, events!.frames) : [];
 			const depth = Math.min(40, charts.reduce((d, c) => Math.max(d, c.depth + 1), 0));
 			const height = rh * 1.5 + 4 + kinds.length * (rh * 0.75) + depth * (rh * 0.78);
-			const at = { lane, y, height, kinds, charts, depth, events: own, bands: bands.filter((e) => lane.members.includes(e.lane)) };
+			const at = { lane, y, height, kinds, charts, depth, events: own, bands: bands?.events.filter((e) => lane.members.includes(e.lane)) ?? [] };
 			y += height;
 			return at;
 		});
-	}, [lanes, kindsShown, stacksShown, events, bands, rh]);
+	}, [lanes, param('kinds'), stacksShown, events, bands, rh]);
+	// The rows in sight, a block at a time, so that not each step of scrolling asks.
+	useEffect(() => {
+		if (!onSight) return;
+		const timer = setTimeout(() => {
+			const bottom = top + (scroll.current?.clientHeight ?? 800);
+			const shown = placed.flatMap((p, i) => (p.y + p.height >= top && p.y <= bottom ? [i] : []));
+			const first = Math.floor((shown[0] ?? 0) / BLOCK) * BLOCK;
+			const lanesInSight = grouping === 'thread' ? placed.slice(first, Math.ceil(((shown[shown.length - 1] ?? 0) + 1) / BLOCK) * BLOCK).map((p) => p.lane) : [];
+			const key = onlyLanes(lanesInSight);
+			if (key !== asked_.current) onSight(lanesInSight);
+			asked_.current = key;
+		}, 120);
+		return () => clearTimeout(timer);
+	}, [onSight, placed, top, grouping]);
 	const total = placed.reduce((h, p) => h + p.height, 0);
 	const headHeight = AXIS + samples.length * Math.round(rh * 1.7);
 
@@ -134,19 +185,40 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 		const y = clientY - canvas.current!.getBoundingClientRect().top - headHeight + top;
 		return placed.find((p) => y >= p.y && y < p.y + p.height);
 	};
+	// The shortest event at a place; over the row of a kind, of that kind.
 	const eventAt = (clientX: number, clientY: number): Event | null => {
 		const lane = laneAt(clientY);
-		if (!lane || !events) return null;
+		if (!lane) return null;
 		const t = timeAt(clientX);
+		const inLane = clientY - canvas.current!.getBoundingClientRect().top - headHeight + top - lane.y;
+		const kind = lane.kinds[Math.floor((inLane - rh * 1.5 - 3) / (rh * 0.75))];
 		const slack = (3 / Math.max(1, (canvas.current?.clientWidth ?? 1000) - GUTTER)) * (view.to - view.from);
 		let best: Event | null = null;
-		for (const e of lane.events) if (e.begin - slack <= t && e.end + slack >= t && (!best || e.end - e.begin < best.end - best.begin)) best = e;
+		for (const e of [...lane.events, ...lane.bands])
+			if (e.begin - slack <= t && e.end + slack >= t && (kind === undefined ? !lane.kinds.includes(e.kind) || e.kind === 'clock' : e.kind === kind)
+				&& (!best || e.end - e.begin < best.end - best.begin)) best = e;
 		return best;
 	};
+	const linesIn = (width: number): Line[] => linesOf(messages, {
+		x: (t) => timeToX(view, width, t), left: GUTTER, right: width,
+		y: (lane) => { const p = placed.find((q) => q.lane.members.includes(lane)); return p && headHeight + p.y - top + rh * 0.75; },
+	});
+	const messageUnder = (clientX: number, clientY: number): Message | null => {
+		const rect = canvas.current!.getBoundingClientRect();
+		return clientY - rect.top < headHeight ? null : messageAt(linesIn(rect.width), { x: clientX - rect.left, y: clientY - rect.top });
+	};
+	const tellMessage = (m: Message): void => {
+		setChosen(null);
+		setMessage(m);
+		selection.value = { kind: 'row', name: messageTitle(m), facts: messageFacts(m) };
+	};
+	const sourceOf = (event: Event): Events | null => (bands?.events.includes(event) ? bands : events);
 	const tell = (event: Event | null): void => {
 		setChosen(event);
-		if (!event || !events) return;
-		const stack = (events.stacks[event.stack] ?? []).map((f) => events.frames[f]!).map((f) => ({
+		setMessage(null);
+		const source = event && sourceOf(event);
+		if (!event || !source) return;
+		const stack = framesOf(event, source).map((f) => ({
 			name: f.name, object: f.object, text: `${f.name}${f.file ? `, ${baseName(f.file)}:${f.line}` : f.object ? ` [${baseName(f.object)}]` : ''}`, file: f.file, line: f.line,
 		}));
 		const more = Object.entries(event.row).filter(([k, v]) => !['lane', 'kind', 'type', 'begin_s', 'end_s', 'stack'].includes(k) && !k.startsWith('e.') && v !== null);
@@ -164,7 +236,7 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 		if (next) tell(next);
 	};
 	const paint = (pen: Pen): void => paintTimeline(pen, {
-		all, detail, events, samples, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction: param('tc') === 'function',
+		all, detail, refined, events, lines: linesIn(pen.width), message, samples, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction: param('tc') === 'function',
 	});
 	painter.current = paint;
 	const usePicked = (action: (r: Range) => void): void => { if (picked) action(picked); };
@@ -204,14 +276,16 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 		drag.current = null;
 		if (!d || d.moved) return;
 		setPicked(null);
+		const sent = messageUnder(e.clientX, e.clientY);
 		const event = eventAt(e.clientX, e.clientY);
-		if (event) tell(event);
+		if (sent) tellMessage(sent);
+		else if (event) tell(event);
 		else if (!events) tellCell(e);
 	};
 	const tellCell = (e: PointerEvent): void => {
 		const lane = laneAt(e.clientY);
 		if (!lane) return;
-		const cells = detail ?? all;
+		const cells = closer(detail, refined, lane.lane) ?? all;
 		const c = Math.floor((timeAt(e.clientX) - cells.begin) / cells.cell);
 		const f = lane.lane.members.map((m) => cells.fn[m * cells.count + c] ?? -1).find((x) => x >= 0);
 		if (f !== undefined && cells.functions[f]) selection.value = { kind: 'function', name: cells.functions[f]!.name, object: cells.functions[f]!.object };
@@ -219,7 +293,8 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 	const menu = (e: MouseEvent): void => {
 		const lane = laneAt(e.clientY);
 		const event = eventAt(e.clientX, e.clientY);
-		const leaf = event && events ? events.frames[events.stacks[event.stack]?.[0] ?? -1] : undefined;
+		const source = event && sourceOf(event);
+		const leaf = event && source ? framesOf(event, source)[0] : undefined;
 		openMenu([
 			...(picked ? [{ text: 'Zoom to the range', hint: 'z', run: () => commit(picked) }, { text: 'Only this time range', hint: 'f', run: () => setTimeFilter(picked.from, picked.to) }, null] : []),
 			...(lane && lane.lane.thread ? threadMenu(lane.lane.experiment, lane.lane.thread) : []),
@@ -227,11 +302,13 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 			...(leaf ? [null, ...functionMenu(leaf.name, leaf.object)] : []),
 		], e.clientX, e.clientY);
 	};
+	const laneUnder = hover ? laneAt(hover.y) : undefined;
+	const under = hover && !drag.current && messages.length ? messageUnder(hover.x, hover.y) : null;
 	return (
 		<div class="picture timeline">
 			<div class="scroll" ref={scroll} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
 				<div class="sticky"><Canvas canvasRef={canvas} label={`Timeline of ${lanes.length} rows; Threads and Seconds have the same as tables`} paint={paint}
-					redraw={[all, detail, events, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
+					redraw={[all, detail, refined, events, messages, message, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
 					onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setHover(null)} onContextMenu={menu}
 					onDblClick={() => { if (picked) commit(picked); else zoomBy(0.4); }}
 					onWheel={(e) => {
@@ -240,31 +317,34 @@ function Picture({ all, detail, events, bands, samples, grouping, canvas, painte
 					}} /></div>
 				<div style={{ height: `${Math.max(0, total + headHeight - 1)}px` }} class="spacer" />
 			</div>
-			{hover && !drag.current && <Tip all={all} detail={detail} events={events} lane={laneAt(hover.y)} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
+			{under && hover ? <MessageTip message={under} x={hover.x} y={hover.y} /> : hover && !drag.current && <Tip all={all} near={laneUnder ? closer(detail, refined, laneUnder.lane) : null} sourceOf={sourceOf} lane={laneUnder} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
 			<div class="foot">
 				<div class="legend">{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
-					{!kindsShown && bandKinds.filter((k) => bands.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k === 'omp' ? 'OpenMP regions' : 'calls of MPI'}</span>)}
-					{kindsShown && eventKinds.filter((k) => all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k}</span>)}</div>
+					{eventKinds.filter((k) => (rowKinds.includes(k) && all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)) || bands?.events.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{kindTitle[k]}</span>)}
+					{messages.length > 0 && <span>— {messages.some((m) => m.count > 1) ? 'messages, several to a line' : 'messages'}</span>}</div>
 				<span>{formatTime(view.from, view.to - view.from)} – {formatTime(view.to, view.to - view.from)}</span>
 				{picked && <span class="picked" aria-live="polite">selected {formatAlone(picked.to - picked.from, 's')} from {formatTime(picked.from, picked.to - picked.from)}
 					<button onClick={() => commit(picked)}>Zoom <kbd>z</kbd></button><button onClick={() => setTimeFilter(picked.from, picked.to)}>Filter <kbd>f</kbd></button></span>}
-				{busy && <span class="hint">…</span>}
+				{busy && <span class="hint" aria-busy="true">…</span>}
 			</div>
 		</div>
 	);
 }
 
-function Tip({ all, detail, events, lane, time, event, x, y }: { all: Cells; detail: Cells | null; events: Events | null; lane: Placed | undefined; time: number; event: Event | null; x: number; y: number }): JSX.Element | null {
+const framesOf = (event: Event, source: Events): StackFrame[] => (source.stacks[event.stack] ?? []).map((f) => source.frames[f]!);
+
+function Tip({ all, near, sourceOf, lane, time, event, x, y }: { all: Cells; near: Cells | null; sourceOf(event: Event): Events | null; lane: Placed | undefined; time: number; event: Event | null; x: number; y: number }): JSX.Element | null {
 	if (!lane || time < all.begin) return null;
-	const cells = detail && time >= detail.begin && time <= detail.end ? detail : all;
+	const cells = near && time >= near.begin && time <= near.end ? near : all;
 	const c = Math.floor((time - cells.begin) / cells.cell);
 	const shares = stateOrder.map((s, k) => [s, lane.lane.members.reduce((sum, m) => sum + (cells.states[k]![m * cells.count + c] ?? 0), 0)] as const).filter(([, v]) => v > 0.005);
 	const f = lane.lane.members.length === 1 ? cells.fn[lane.lane.members[0]! * cells.count + c] ?? -1 : -1;
-	const leaf = event && events ? events.frames[events.stacks[event.stack]?.[0] ?? -1] : undefined;
+	const source = event && sourceOf(event);
+	const leaf = event && source ? framesOf(event, source)[0] : undefined;
 	return (
 		<div class="tip" role="tooltip" style={{ left: `${Math.min(x + 14, innerWidth - 320)}px`, top: `${Math.min(y + 16, innerHeight - 150)}px` }}>
 			<b>{lane.lane.name}</b><div>{formatTime(time, cells.cell * 4)}</div>
-			{lane.bands.filter((e) => e.begin <= time && time < e.end).slice(0, 4).map((e) => <div><i class="swatch" style={{ background: kindColour[e.kind]! }} />{e.kind} {e.type} · {formatAlone(e.end - e.begin, 's')}</div>)}
+			{lane.bands.filter((e) => e !== event && e.begin <= time && time < e.end).slice(0, 4).map((e) => <div><i class="swatch" style={{ background: kindColour[e.kind]! }} />{e.kind} {e.type} · {formatAlone(e.end - e.begin, 's')}</div>)}
 			{event ? <div>{event.kind} {event.type} · {formatAlone(event.end - event.begin, 's')}{leaf ? ` · ${leaf.name}` : ''}</div> : <>
 				{shares.map(([s, v]) => <div><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]} {(100 * v).toFixed(0)}%</div>)}
 				{f >= 0 && <div class="dim">{cells.functions[f]?.name}</div>}</>}
@@ -273,19 +353,22 @@ function Tip({ all, detail, events, lane, time, event, x, y }: { all: Cells; det
 }
 
 interface Scene {
-	all: Cells; detail: Cells | null; events: Events | null; samples: Strip[]; placed: Placed[]; view: Range; picked: Range | null;
+	all: Cells; detail: Cells | null; refined: boolean; events: Events | null; lines: Line[]; message: Message | null; samples: Strip[]; placed: Placed[]; view: Range; picked: Range | null;
 	hover: { x: number; y: number } | null; chosen: Event | null; top: number; headHeight: number; rh: number; byFunction: boolean;
 }
 
+const timeToX = (view: Range, width: number, t: number): number => GUTTER + ((t - view.from) / (view.to - view.from || 1)) * (width - GUTTER);
+
 function paintTimeline(pen: Pen, s: Scene): void {
 	const { view } = s;
-	const x = (t: number): number => GUTTER + ((t - view.from) / (view.to - view.from || 1)) * (pen.width - GUTTER);
+	const x = (t: number): number => timeToX(view, pen.width, t);
 	pen.rect(0, 0, pen.width, pen.height, paper());
 	for (const p of s.placed) {
 		const y = s.headHeight + p.y - s.top;
 		if (y + p.height < s.headHeight || y > pen.height) continue;
 		paintLane(pen, s, p, y, x);
 	}
+	paintMessages(pen, s.lines, s.message);
 	// What has been scrolled under the axis goes away.
 	pen.rect(0, 0, pen.width, s.headHeight, paper());
 	paintHead(pen, s, x);
@@ -329,20 +412,20 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 	const several = s.all.lanes.some((l) => l.experiment !== s.all.lanes[0]!.experiment);
 	const label = several ? p.lane.name.replace(/^Process (\d+), Thread (\d+) /, 'P$1 T$2 ') : p.lane.name.replace(/^Process \d+, (?=Thread)/, '');
 	pen.text(6, y + bar / 2 + 1, label, ink(), GUTTER - 12);
-	const parts: { cells: Cells; from: number; to: number }[] = s.detail
-		? [{ cells: s.all, from: -Infinity, to: s.detail.begin }, { cells: s.detail, from: s.detail.begin, to: s.detail.end }, { cells: s.all, from: s.detail.end, to: Infinity }]
+	const near = closer(s.detail, s.refined, p.lane);
+	const parts: { cells: Cells; from: number; to: number }[] = near
+		? [{ cells: s.all, from: -Infinity, to: near.begin }, { cells: near, from: near.begin, to: near.end }, { cells: s.all, from: near.end, to: Infinity }]
 		: [{ cells: s.all, from: -Infinity, to: Infinity }];
 	if (s.events && p.lane.members.length === 1 && !s.byFunction && p.events.some((e) => e.kind === 'clock')) paintEvents(pen, s, p, y, bar, x);
 	else for (const part of parts) paintCells(pen, s, p, y, bar, part.cells, part.from, part.to, x);
 	let at = y + bar + 3;
-	if (p.kinds.length) for (const kind of p.kinds) {
-		pen.text(GUTTER - 8 - pen.measure(kind), at + rh * 0.35, kind, dim(), 80);
+	for (const e of p.events) if (e.kind !== 'clock' && !p.kinds.includes(e.kind) && !(p.bands.length && bandKinds.includes(e.kind))) paintBand(pen, e, y + 1, 4, x);
+	for (const e of p.bands) if (!p.kinds.includes(e.kind)) paintBand(pen, e, y + 1, 4, x);
+	for (const kind of p.kinds) {
+		const title = kindTitle[kind]!;
+		pen.text(GUTTER - 8 - pen.measure(title), at + rh * 0.35, title, dim(), 100);
 		paintKind(pen, s, p, kind, at, rh * 0.7, x);
 		at += rh * 0.75;
-	}
-	else {
-		for (const e of p.events) if (e.kind !== 'clock' && !(p.bands.length && bandKinds.includes(e.kind))) paintBand(pen, e, y + 1, 4, x);
-		for (const e of p.bands) paintBand(pen, e, y + 1, 4, x);
 	}
 	const step = rh * 0.78;
 	for (const c of p.charts) {
@@ -415,12 +498,13 @@ function paintCells(pen: Pen, s: Scene, p: Placed, y: number, bar: number, cells
 
 function paintKind(pen: Pen, s: Scene, p: Placed, kind: string, y: number, h: number, x: (t: number) => number): void {
 	const colour = kindColour[kind] ?? kindColour.other!;
-	const bands = p.bands.length > 0 && bandKinds.includes(kind);
-	if (s.events || bands) {
-		for (const e of bands ? p.bands : p.events) if (e.kind === kind) paintBand(pen, e, y, h, x);
+	const bands = p.bands.filter((e) => e.kind === kind);
+	const own = bands.length ? bands : p.events.filter((e) => e.kind === kind);
+	if (own.length) {
+		for (const e of own) paintBand(pen, e, y, h, x);
 		return;
 	}
-	const cells = s.detail ?? s.all;
+	const cells = closer(s.detail, s.refined, p.lane) ?? s.all;
 	const counts = cells.events[kind];
 	if (!counts) return;
 	const sums = new Float64Array(cells.count);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { closeAll, closePage, folder, go, helio, openBrowser, openPage, print, rowsOf, serve, settled, start, valueOf } from './harness.mjs';
@@ -365,6 +365,21 @@ test('the details and the calls of the selected function are those of fsingle an
 	await closePage(page);
 });
 
+test('a row of another view is told no longer, a function is', async () => {
+	const page = await openPage(server, 'pcs');
+	await page.click('[aria-label="Instructions"] [role=row][id] >> nth=1');
+	await settled(page);
+	assert.doesNotMatch(await page.textContent('.right'), /^Select a row/);
+	await go(page, 'layout');
+	assert.match(await page.textContent('.right'), /^Select a row/);
+	await go(page, 'functions');
+	await page.click('[aria-label="Functions"] [role=row][id] >> nth=1');
+	await settled(page);
+	await go(page, 'timeline');
+	assert.doesNotMatch(await page.textContent('.right'), /^Select a row/);
+	await closePage(page);
+});
+
 test('frames of the flame graph are found, told, zoomed into', async () => {
 	const page = await openPage(server, 'flame?m=ei.totalcpu:name&sort=e.totalcpu');
 	const result = print(['all.1.er'], '-metrics', 'ei.totalcpu:name', '-sort', 'i.totalcpu', '-calltree', '-percent', '0.05').at(-1);
@@ -423,6 +438,96 @@ test('a range of the timeline becomes a filter, and zooming is undone', async ()
 	await go(page, `functions?m=e.totalcpu:name&f=${encodeURIComponent(expression)}`);
 	await sameAsPrint(page, 'Functions', print(['all.1.er'], '-metrics', 'e.totalcpu:name', '-filters', expression, '-functions').at(-1));
 	await closePage(page);
+});
+
+// The picture's words, as they would be saved.
+async function wordsOfPicture(page) {
+	await page.evaluate(() => document.activeElement?.blur());
+	await page.click('button:has-text("Copy")');
+	const [saved] = await Promise.all([page.waitForEvent('download'), page.click('text=Save picture as SVG')]);
+	return readFileSync(await saved.path(), 'utf8');
+}
+
+test('the timeline has strips of live memory and of waiting threads, and a row of lock waits', async () => {
+	const page = await openPage(server, 'timeline');
+	const [heap] = print(['all.1.er'], '-heapstat');
+	const svg = await wordsOfPicture(page);
+	const most = Math.max(...heap.rows[0].peak.course.map((c) => c.bytes));
+	assert.ok(svg.includes('Live heap') && svg.includes(`at most ${(most / 2 ** 20).toFixed(2)} MiB`), `Live heap of ${most} bytes`);
+	assert.ok(svg.includes('Threads waiting for locks'));
+	assert.ok(svg.includes('lock waits') && svg.includes('I/O calls'));
+	// Of 40,000 events of all kinds, and yet each wait is a band as long as it was.
+	const waits = print(['all.1.er'], '-filters', 'HAS_PROP(STYPE)', '-timeline', '-events', '1', '8000').at(-1);
+	const [longest] = waits.rows.filter((r) => r.lane > 0).sort((a, b) => b.end_s - b.begin_s - (a.end_s - a.begin_s));
+	const middle = (longest.begin_s + longest.end_s) / 2;
+	await go(page, `timeline?q=${encodeURIComponent(`Thread ${waits.lanes[longest.lane].thread} `)}&t0=${middle - 1e-4}&t1=${middle + 1e-4}`);
+	const box = await page.locator('canvas').first().boundingBox();
+	const x = box.x + 178 + (box.width - 178) / 2;
+	let told = '';
+	for (let y = box.y + 100; y < box.y + box.height && !told.startsWith('sync'); y += 5) {
+		await page.mouse.click(x, y);
+		told = (await page.textContent('.right')) ?? '';
+	}
+	assert.ok(told.startsWith(`sync: ${longest.type}`), told);
+	const length = Number(/Length([\d.]+)/.exec(told)[1]);
+	const unit = /Length[\d.]+ (\S?s)/.exec(told)[1];
+	const seconds = length * { s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9 }[unit];
+	assert.ok(Math.abs(seconds - (longest.end_s - longest.begin_s)) < 0.01 * seconds, `${told}: ${JSON.stringify(longest)}`);
+	await go(page, 'timeline?kinds=0');
+	assert.ok(!(await wordsOfPicture(page)).includes('lock waits'));
+	await closePage(page);
+});
+
+test('MPI: messages are lines of the timeline, told at a click', { skip: !existsSync(`${folder}/mpi.1.er`) }, async () => {
+	const other = await serve('mpi.1.er');
+	const page = await openPage(other, 'timeline?stacks=0');
+	const linesOf = (svg) => [...svg.matchAll(/<path d="M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)"/g)].map((m) => m.slice(1).map(Number));
+	const { rows } = print(['mpi.1.er'], '-mpimessages').at(-1);
+	const lines = linesOf(await wordsOfPicture(page));
+	assert.equal(lines.length, rows.length);
+	// Rank 3's synchronous sends wait for rank 0, which is late.
+	const waiting = rows.findIndex((r) => r.from === 3 && r.to === 0);
+	const { begin_s: begin, end_s: end } = rows[waiting];
+	await go(page, `timeline?stacks=0&t0=${begin - (end - begin)}&t1=${end + (end - begin)}`);
+	const box = await page.locator('canvas').first().boundingBox();
+	const near = linesOf(await wordsOfPicture(page));
+	const [x0, y0, x1, y1] = near.find(([a, , b]) => Math.abs(a - 178 - (box.width - 178) / 3) < 3 && Math.abs(b - 178 - (2 * (box.width - 178)) / 3) < 3);
+	assert.ok(y0 > y1, 'from the last rank up to the first');
+	await page.mouse.click(box.x + (x0 + x1) / 2, box.y + (y0 + y1) / 2);
+	const told = await page.textContent('.right');
+	assert.ok(told.startsWith('Message from rank 3 to rank 0') && told.includes('4 B'), told);
+	assert.ok((await page.textContent('.tip')).startsWith('Message from rank 3 to rank 0'));
+	await page.click('button.toggle:text-is("Messages")');
+	await settled(page);
+	assert.equal(linesOf(await wordsOfPicture(page)).length, 0);
+	await closePage(page);
+	await other.stop();
+});
+
+test('a timeline of thousands of threads is asked for in answers below 4 MB, those in sight in detail', { skip: !existsSync(`${folder}/many.1.er`) }, async () => {
+	const other = await serve('many.1.er');
+	const page = await openPage(other, 'functions');
+	const answers = [];
+	page.on('response', async (r) => {
+		if (r.url().endsWith('/print')) answers.push({ body: await r.body(), asked: JSON.parse(r.request().postData()) });
+	});
+	await go(page, 'timeline');
+	await page.waitForFunction(() => document.querySelector('.status').textContent.includes('EXPID == 1 '));
+	await settled(page);
+	// The rows in sight have many more cells than all rows could have.
+	const colours = async () => {
+		const svg = await wordsOfPicture(page);
+		const y = Number(/y="([\d.]+)"[^>]*>P1 T1 /.exec(svg)[1]);
+		return [...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)"/g)].filter(([, x, top]) => Number(x) > 178 && Math.abs(Number(top) - y) < 16).length;
+	};
+	assert.ok(await colours() > 40, 'cells of the first row');
+	await page.mouse.move(500, 500);
+	await page.mouse.wheel(0, 30000);
+	await page.waitForFunction(() => document.querySelector('.status').textContent.includes('EXPID == 2 '));
+	await settled(page);
+	for (const { body, asked } of answers) assert.ok(body.length < 4e6, `${body.length} bytes: ${JSON.stringify(asked)}`);
+	await closePage(page);
+	await other.stop();
 });
 
 test('experiments are compared as compare does, and the base is chosen', async () => {
@@ -573,6 +678,41 @@ test('the page in one file shows its answers and asks nobody', async () => {
 		assert.equal(await page.$('.empty'), null, view);
 	}
 	assert.deepEqual(asked.filter((u) => !u.startsWith('file:') && !u.startsWith('data:')), []);
+	await closePage(page);
+});
+
+test('settings: by a key, seen at once, in the address or in the browser, and saved for print', async () => {
+	const page = await openPage(server, 'functions?m=e.user:name', { bypassCSP: true, colorScheme: 'light' });
+	await page.keyboard.press('S');
+	const dialog = page.locator('[role=dialog][aria-label=Settings]');
+	await dialog.getByLabel('Theme').selectOption('dark');
+	assert.equal(await page.getAttribute('html', 'data-theme'), 'dark');
+	await dialog.getByLabel('Called by and calls').uncheck();
+	assert.equal(await page.$('.below'), null);
+	await dialog.getByLabel('Names of functions').selectOption('mangled');
+	await settled(page);
+	assert.match(page.url(), /nm=mangled/);
+	await page.addScriptTag({ content: axe });
+	const { violations } = await page.evaluate(() => globalThis.axe.run('[role=dialog]', { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'cat.aria'] }));
+	assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes[0].html}`), []);
+	try {
+		await dialog.getByText('Save to .er.rc').click();
+		await page.waitForSelector('.toast');
+		const saved = readFileSync(`${folder}/.er.rc`, 'utf8');
+		assert.deepEqual(saved.trim().split('\n').sort(), ['dmetrics "e.user:name"', 'name "mangled"']);
+		assert.deepEqual(print(['all.1.er'], '-functions').at(-1).metrics.map((m) => m.name), ['e.user', 'name']);
+	} finally {
+		rmSync(`${folder}/.er.rc`, { force: true });
+	}
+	await dialog.getByText('Reset').click();
+	await settled(page);
+	assert.doesNotMatch(page.url(), /nm=/);
+	await page.keyboard.press('Escape');
+	assert.equal(await dialog.count(), 0);
+	// What the browser keeps is there when the page is loaded again.
+	await page.reload();
+	await page.waitForSelector('.page');
+	assert.equal(await page.getAttribute('html', 'data-theme'), 'dark');
 	await closePage(page);
 });
 

@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flameChart, readCells, readEvents, spread, strips } from '../../src/timeline';
+import { bandsOf, cellsFor, flameChart, heapStrip, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readMessages, spread, strips } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -96,4 +96,46 @@ test('sample points of days are drawn', () => {
 	const [cpu] = strips({ rows: samples } as unknown as Result);
 	assert.equal(cpu!.points.length, count);
 	assert.equal(cpu!.max, 2);
+});
+
+test('threads that wait for locks are counted over all rows, cell by cell', () => {
+	const lanes = [0, 1].map((i) => ({ name: `T${i}`, experiment: 1, thread: i + 1, events: { clock: 3 } }));
+	const lock = (lane: number, cell: number, seconds: number) => ({ lane, cell, states: { lock: seconds, user: 2 - seconds } });
+	const cells = readCells({ begin_s: 0, end_s: 6, cell_s: 2, cells: 3, lanes, functions: [], rows: [lock(0, 0, 2), lock(1, 0, 1), lock(1, 2, 0.5)] } as unknown as Result);
+	assert.deepEqual(lockStrip(cells)!.points, [{ begin: 0, end: 2, value: 1.5 }, { begin: 4, end: 6, value: 0.25 }]);
+	assert.equal(lockStrip(cells)!.max, 1.5);
+	assert.equal(lockStrip(readCells({ begin_s: 0, end_s: 6, cell_s: 2, cells: 3, lanes, functions: [], rows: [] } as unknown as Result)), null);
+});
+
+test('the live heap has the steps of its course, the last one up to the end', () => {
+	const course = [{ seconds: 1, bytes: 10 }, { seconds: 2, bytes: 40 }, { seconds: 3, bytes: 5 }];
+	const strip = heapStrip({ rows: [{ peak: { bytes: 40, course } }] } as unknown as Result, 4);
+	assert.deepEqual(strip!.points, [{ begin: 1, end: 2, value: 10 }, { begin: 2, end: 3, value: 40 }, { begin: 3, end: 4, value: 5 }]);
+	assert.equal(strip!.max, 40);
+	assert.equal(heapStrip({ rows: [{ peak: null }] } as unknown as Result, 4), null);
+});
+
+test('bands are of the kinds with few events, and only those are asked for', () => {
+	assert.deepEqual(bandsOf({ io: 5000, sync: 10, mpi: 4000, clock: 3 }, 8000), ['sync', 'mpi']);
+	assert.deepEqual(bandsOf({ io: 9000, sync: 0 }, 8000), ['sync']);
+	assert.equal(onlyKinds(['sync', 'mpi']), 'HAS_PROP(STYPE) || HAS_PROP(MPITYPE)');
+	assert.equal(onlyKinds(['omp', 'sync']), '!(HAS_PROP(MSTATE) || HAS_PROP(HTYPE) || HAS_PROP(IOTYPE) || HAS_PROP(HWCTAG) || HAS_PROP(MPITYPE))');
+});
+
+test('messages go from lane to lane, and the line under a point is found', () => {
+	const lanes = [1, 2].map((i) => ({ name: `P${i}`, experiment: i, thread: 1, kinds: { mpi: 1 }, members: [i - 1] }));
+	const row = (from: number, to: number) => ({ from: from - 1, to: to - 1, from_process: from, from_thread: 1, to_process: to, to_thread: 1, begin_s: 1, end_s: 2, messages: 3, bytes: 12 });
+	assert.deepEqual(readMessages({ rows: [row(1, 2), row(2, 9)] } as unknown as Result, lanes), [{ from: 0, to: 1, begin: 1, end: 2, count: 3, bytes: 12, ranks: [0, 1] }]);
+	const lines: [{ x: number; y: number }, { x: number; y: number }][] = [[{ x: 0, y: 0 }, { x: 10, y: 10 }], [{ x: 0, y: 10 }, { x: 10, y: 10 }]];
+	assert.equal(nearestLine(lines, { x: 3, y: 4 }, 2), 0);
+	assert.equal(nearestLine(lines, { x: 3, y: 9 }, 2), 1);
+	assert.equal(nearestLine(lines, { x: 3, y: 6.5 }, 2), -1);
+	assert.equal(nearestLine(lines, { x: 14, y: 10 }, 2), -1);
+});
+
+test('many rows have fewer cells each, and those in sight are ranges of threads', () => {
+	assert.deepEqual([1, 33, 200, 4200, 1e6].map((lanes) => cellsFor(lanes, 600)), [600, 363, 60, 2, 2]);
+	const lane = (experiment: number, thread: number) => ({ name: '', experiment, thread, kinds: {}, members: [0] });
+	assert.equal(onlyLanes([lane(1, 3), lane(1, 4), lane(1, 5), lane(1, 7), lane(2, 8)]),
+		'(EXPID == 1 && THRID >= 3 && THRID <= 5) || (EXPID == 1 && THRID >= 7 && THRID <= 7) || (EXPID == 2 && THRID >= 8 && THRID <= 8)');
 });
