@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 _Atomic int file_broker = -1;
@@ -78,30 +77,16 @@ __attribute__((noinline)) static int open_home(void)
 }
 
 /*
- * Without a descriptor, of which the program may have none left. 0 or a negative errno.  One look
- * serves for what is opened within a millisecond: the begin of a recording opens a dozen files, and
- * what comes between a look and its use has always gone unseen.
+ * Without a descriptor, of which the program may have none left. 0 or a negative errno.  Before each
+ * use anew: what the program does in between may make the path lead elsewhere, chroot(2) at once.
  */
 __attribute__((noinline)) static int look_at_home(void)
 {
-	enum { SERVES_NS = 1000 * 1000 };
-	static _Atomic uint64_t looked_ns;
-	struct timespec now;
 	struct stat info;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-
-	if (now_ns - atomic_load(&looked_ns) < SERVES_NS)
-		return 0;
 	int result = (int)sys_call(SYS_newfstatat, AT_FDCWD, collector.founder, &info,
 				   AT_SYMLINK_NOFOLLOW);
 
-	if (!result && !is_home(&info))
-		result = -ESTALE;
-	if (!result)
-		atomic_store(&looked_ns, now_ns);
-	return result;
+	return result || is_home(&info) ? result : -ESTALE;
 }
 
 /* ---- the launcher, who reaches what we do not ---- */
