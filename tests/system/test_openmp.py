@@ -167,6 +167,31 @@ def tasks(t):
         t.check(len(constructs) <= 64, f'{compiler}: {len(constructs)} constructs')
 
 
+@test(alone=True)
+def locks_and_sections(t):
+    """Who waits for whom at critical sections and locks, by their names, as the program's own clocks have it; what is free is no wait."""
+    for compiler in COMPILERS:
+        result = t.collect(compile_target(t, compiler, 'omplocks'), '0.1', env={'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'})
+        told = {name: (float(seconds), int(waits)) for name, seconds, waits in (line.split() for line in result.out.splitlines())}
+        locks = {re.sub(r' \(.*', '', row['name']): row for row in t.print(result.experiment, '-locks')[-1]['rows'][1:]}
+        for name, (seconds, waits) in told.items():
+            t.near(locks[name]['sync'], seconds, f'{compiler}: waits for {name}', 0.02, 0.002)
+            t.equal(locks[name]['syncn'], waits, f'{compiler}: how many for {name}')
+        # a thread may lose its processor in a call, but hardly where another one has had the lock meanwhile
+        t.equal(set(locks) - set(told), set(), f'{compiler}: nobody waits for other locks')
+        lock, = t.print(result.experiment, '-lock', 'the_lock')
+        waits = [row for row in lock['rows'] if 'waiter' in row]
+        t.equal([sum(row['syncn'] for row in waits), {row['holder'] for row in waits} & {row['waiter'] for row in waits}], [2, set()], f'{compiler}: who for whom')
+        stacks = [row['frames'] for row in lock['rows'] if 'frames' in row and 'syncn' in row]
+        t.check(stacks and all('<OMP-lock_wait>' in frames[0] and any(frame.startswith('main ') for frame in frames) for frames in stacks), f'{compiler}: {stacks}')
+        held = sum(row['held'] for row in lock['rows'] if 'held' in row and any(frame.startswith('hold ') for frame in row['frames']))
+        t.within(held > told['the_lock'][0] / 2, f'{compiler}: the holder was in hold for {held} of {told["the_lock"][0]}')
+        rows = t.functions(result.experiment, 'i.omplkwt', 'i.ompctwt', 'i.ompwork')
+        t.equal((rows['hold']['i.omplkwt'], rows['hold']['i.ompctwt']), (0, 0), f'{compiler}: who has a lock does not wait for it')
+        rows = [row for row in t.print(result.experiment, '-report')[-1]['rows'] if row['section'] == 'locks']
+        t.check(len(rows) == 3 and {row['name'] for row in rows} < set(told), f'{compiler}: report: {rows}')
+
+
 def all_stacks(t, experiment, mode):
     """By stage and thread, the one call stack that was recorded then: functions from the outermost one on."""
     commands = [word for stage, threads in enumerate(make_openmp.STAGES.values()) for thread in threads for word in

@@ -44,6 +44,10 @@ static inline void omp_set(struct thread *thread, unsigned field, uint32_t value
 	context_set(&thread->context, RUNTIME_OPENMP, field, value);
 }
 
+/* Of ticks of the clock so far; and a millisecond in ticks.  0: it is too early to tell. */
+uint64_t omp_ns(uint64_t ticks);
+uint64_t omp_ms_ticks(void);
+
 /* What a thread goes back to. */
 struct omp_before {
 	struct thread *thread; /* NULL: nothing was changed */
@@ -58,6 +62,9 @@ struct omp_before {
 /* A wait, or another state, from here to omp_leave(). */
 struct omp_before omp_enter(enum format_omp_state state);
 void omp_leave(const struct omp_before *before);
+/* False: nothing was changed; or in the child of a fork, where the thread and all numbers are
+ * others. */
+bool omp_is_same_recording(const struct omp_before *before);
 
 /*
  * The number of the construct that the caller of a wrapped function encounters; frame: that
