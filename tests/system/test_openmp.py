@@ -167,6 +167,56 @@ def tasks(t):
         t.check(len(constructs) <= 64, f'{compiler}: {len(constructs)} constructs')
 
 
+def compile_constructs(t, compiler):
+    if compiler != 'gfortran':
+        return compile_target(t, compiler, 'ompconstructs')
+    work = t.directory / 'work.o'
+    source = ROOT / 'tests' / 'targets' / 'ompconstructs'
+    for words in (('gcc', '-c', '-DWORK_ONLY', '-o', work, f'{source}.c'), ('gfortran', '-o', 'fortran', f'{source}.f90', work)):
+        result = t.run(t.need(words[0]), '-O1', '-g', '-fopenmp', *map(str, words[1:]))
+        t.check(result.status == 0, result.err[-500:])
+    return t.directory / 'fortran'
+
+
+def same_everywhere(name):
+    """Without which of its kinds gcc takes a region for, by the call that it makes of it."""
+    return re.sub('OMP parallel loop|OMP sections', 'OMP parallel region', name)
+
+
+def paths_to_work(answer):
+    """By construct, the ways that lead to what computes in it, without those of less than 2 ms."""
+    paths = collections.defaultdict(collections.Counter)
+    for row in answer['rows']:
+        path = [name for name in (plain(answer['frames'][frame]['name']) for frame in reversed(row['stack'])) if name]
+        if 'work' in path[2:]:
+            paths[path[2]][tuple(map(same_everywhere, path[2:path.index('work') + 1]))] += row['e.totalcpu']
+    return {name: {path for path, seconds in found.items() if seconds > 0.002} for name, found in paths.items()}
+
+
+@test(alone=True)
+def constructs(t):
+    """The table of constructs, in C and Fortran: the work of each thread in each, by the program's own clocks; and the same tree from all compilers."""
+    trees = {}
+    for compiler in (*COMPILERS, 'gfortran'):
+        result = t.collect(compile_constructs(t, compiler), options=('-p', 'hi'), env={'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'})
+        told = {name: (float(main), float(others), int(regions)) for name, main, others, regions in (line.split() for line in result.out.splitlines())}
+        t.check(len(told) >= 35, f'{compiler}: {len(told)} constructs')
+        regions = collections.Counter()
+        for row in t.print(result.experiment, '-regions')[-1]['rows'][1:]:
+            regions[re.match(r'\w+', row['name'])[0]] += row['calls']
+        t.equal(regions, collections.Counter({name: count for name, (_, _, count) in told.items()}), f'{compiler}: executions of regions')
+        for which, condition in enumerate(('THRID == 1', 'THRID > 1')):
+            answer = t.print(result.experiment, '-metrics', 'i.ompwork:name', '-filters', condition, '-functions')[-1]
+            seen = {row['name']: row['i.ompwork'] for row in answer['rows']}
+            for name, used in told.items():
+                t.near(seen.get(name, 0), used[which], f'{compiler}: work in {name}, {condition}', 0.15, 0.005)
+        trees[compiler] = paths_to_work(t.print(result.experiment, '-metrics', 'e.totalcpu:name', '-inlines', 'off', '-stacks')[-1])
+    # what is not deferred becomes a part of the region with clang
+    t.equal(trees['clang'].pop('c_task_undeferred'), {('c_task_undeferred', 'c_task_undeferred -- OMP parallel region', 'work')}, 'clang: c_task_undeferred')
+    for compiler, tree in trees.items():
+        t.equal(tree, {name: trees['gcc'].get(name, tree[name]) for name in tree}, f'{compiler}: ways to what computes')
+
+
 @test(alone=True)
 def locks_and_sections(t):
     """Who waits for whom at critical sections and locks, by their names, as the program's own clocks have it; what is free is no wait."""
