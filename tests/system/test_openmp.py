@@ -217,6 +217,42 @@ def constructs(t):
         t.equal(tree, {name: trees['gcc'].get(name, tree[name]) for name in tree}, f'{compiler}: ways to what computes')
 
 
+SHORT = '''#include <omp.h>
+int main(void)
+{
+	int n = 0;
+	for (int i = 0; i < 500; i++) {
+#pragma omp parallel num_threads(2)
+		__asm__ volatile("");
+	}
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	for (int i = 0; i < 300; i++) {
+#pragma omp task
+		__asm__ volatile("");
+	}
+	return n;
+}
+'''
+
+
+@test
+def each_execution(t):
+    """With --openmp trace each execution is a record; else those that follow each other are one, with the same sums."""
+    (t.directory / 'short.c').write_text(SHORT)
+    for compiler in COMPILERS:
+        result = t.run(t.need(compiler), '-O1', '-g', '-fopenmp', '-o', 'short', 'short.c')
+        t.check(result.status == 0, result.err[-500:])
+        for how in 'on', 'trace':
+            events = t.read(t.collect('./short', options=('--openmp', how)).experiment)['']['traces']['omptrace']
+            for kind, count in ('region', 501), ('tasks', 300):
+                calls = [event['calls'] for event in events if event['type'] == kind]
+                t.equal(sum(calls), count, f'{compiler}: {kind}, {how}')
+                t.check(len(calls) == count if how == 'trace' else len(calls) < count, f'{compiler}: {len(calls)} records of {count} {kind}, {how}')
+    refused = t.collect('./short', options=('--openmp', 'each'), status=1)
+    t.check('Unrecognized OpenMP parameter' in refused.err, refused.err)
+
+
 @test(alone=True)
 def locks_and_sections(t):
     """Who waits for whom at critical sections and locks, by their names, as the program's own clocks have it; what is free is no wait."""

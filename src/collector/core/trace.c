@@ -46,8 +46,8 @@ bool trace_read_param(char key, const char *value)
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
 		if (format_kinds[kind].key != key)
 			continue;
-		is_on[kind] = sources[kind]->read_param(value);
-		is_off[kind] = !is_on[kind];
+		is_off[kind] = !sources[kind]->read_param(value);
+		is_on[kind] = !is_off[kind] && !sources[kind]->made_late;
 		return true;
 	}
 	return false;

@@ -34,6 +34,9 @@ struct constructs {
 
 static struct constructs *_Atomic constructs;
 
+/* Executions are not summed. */
+static bool each_execution;
+
 static struct constructs *make_constructs(void)
 {
 	struct constructs *made =
@@ -98,6 +101,11 @@ uint64_t omp_ms_ticks(void)
 	ms = (uint64_t)((unsigned __int128)ticks * ms_ns / ns);
 	atomic_store_explicit(&known, ms, memory_order_relaxed);
 	return ms;
+}
+
+uint64_t omp_sum_ticks(void)
+{
+	return each_execution ? 0 : omp_ms_ticks();
 }
 
 /* Where a construct was encountered: what its record has, but does not always tell it from others.
@@ -320,8 +328,7 @@ static void write_sums(struct thread *thread, struct omp_sums *sums, enum format
 static void add(struct thread *thread, struct omp_sums *sums, enum format_omp_type type,
 		const struct omp_sums *one)
 {
-	/* executions in that time are one record */
-	uint64_t most_ticks = omp_ms_ticks();
+	uint64_t most_ticks = omp_sum_ticks();
 
 	if (!atomic_load(&constructs) || !trace_enter(TRACE_OMP))
 		return;
@@ -493,6 +500,7 @@ static void finish(void)
 
 static bool read_param(const char *value)
 {
+	each_execution = value[0] == 't'; /* trace */
 	return !(value[0] == 'o' && value[1] == 'f');
 }
 

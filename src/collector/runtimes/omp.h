@@ -47,6 +47,8 @@ static inline void omp_set(struct thread *thread, unsigned field, uint32_t value
 /* Of ticks of the clock so far; and a millisecond in ticks.  0: it is too early to tell. */
 uint64_t omp_ns(uint64_t ticks);
 uint64_t omp_ms_ticks(void);
+/* Executions, and waits, in that time are one record. */
+uint64_t omp_sum_ticks(void);
 
 /* What a thread goes back to. */
 struct omp_before {

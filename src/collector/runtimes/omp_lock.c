@@ -131,17 +131,17 @@ static bool is_like(const struct omp_lock_sums *a, const struct omp_lock_sums *b
 
 /*
  * Where to add a wait: to what it is like, else to what is free.  What has been kept for a
- * millisecond is written, and where there is no room the oldest one.
+ * while is written, and where there is no room the oldest one.
  */
 static struct omp_lock_sums *place_for(struct thread *thread, const struct omp_lock_sums *one,
-				       uint64_t ms_ticks)
+				       uint64_t most_ticks)
 {
 	struct omp_lock_sums *found = NULL, *oldest = NULL;
 
 	for (unsigned i = 0; i < OMP_LOCK_SUMS; i++) {
 		struct omp_lock_sums *sums = &thread->omp.locks[i];
 
-		if (sums->calls && one->until - sums->since >= ms_ticks)
+		if (sums->calls && one->until - sums->since >= most_ticks)
 			write_sums(thread, sums);
 		if (sums->calls && is_like(sums, one))
 			return sums;
@@ -156,9 +156,10 @@ static struct omp_lock_sums *place_for(struct thread *thread, const struct omp_l
 	return oldest;
 }
 
-static void add(struct thread *thread, struct omp_lock_sums *one, uint64_t ms_ticks)
+static void add(struct thread *thread, const struct omp_lock_sums *one)
 {
-	struct omp_lock_sums *sums = place_for(thread, one, ms_ticks);
+	uint64_t most_ticks = omp_sum_ticks();
+	struct omp_lock_sums *sums = place_for(thread, one, most_ticks);
 
 	if (!sums->calls) {
 		*sums = *one;
@@ -170,12 +171,12 @@ static void add(struct thread *thread, struct omp_lock_sums *one, uint64_t ms_ti
 			sums->longest = one->longest;
 	}
 	/* A long one stands for itself: then its begin is known, too. */
-	if (sums->waited >= ms_ticks)
+	if (sums->waited >= most_ticks)
 		write_sums(thread, sums);
 }
 
 static void record(const struct omp_lock_wait *wait, uint64_t owner, const void *frame,
-		   uint64_t now, uint64_t ms_ticks)
+		   uint64_t now)
 {
 	struct thread *thread = trace_enter(TRACE_OMP);
 	struct omp_lock_sums one = {.object = wait->object,
@@ -193,7 +194,7 @@ static void record(const struct omp_lock_wait *wait, uint64_t owner, const void 
 	one.stack = trace_stack_above(thread, frame);
 	if (trace_lock(thread)) {
 		context_keep(&one.context, &thread->context);
-		add(thread, &one, ms_ticks);
+		add(thread, &one);
 		trace_unlock(thread);
 	}
 	trace_leave(thread);
@@ -233,7 +234,7 @@ void omp_lock_grant(const struct omp_lock_wait *wait, const void *frame)
 	ms_ticks = omp_ms_ticks();
 	if (ms_ticks && now - wait->before.since >= ms_ticks / SHORTEST_PER_MS &&
 	    find_owner(wait, &owner) && owner != id_of(thread))
-		record(wait, owner, frame, now, ms_ticks);
+		record(wait, owner, frame, now);
 	take(thread, wait->lock);
 	omp_leave(&wait->before);
 }
