@@ -2,7 +2,6 @@
 #include "collector/runtimes/omp.h"
 
 #include "collector/arch/sys.h"
-#include "collector/runtimes/omp_lock.h"
 
 #include <sys/mman.h>
 

@@ -98,6 +98,8 @@ void omp_share_end(struct omp_region *region, const struct omp_before *before, u
 struct omp_before omp_task_begin(uint32_t construct, uint32_t region);
 void omp_task_end(const struct omp_before *before, uint32_t construct, uint64_t created);
 
+/* Its waits that have not been written yet (omp_lock.c); the caller has the thread's lock. */
+void omp_lock_write_all(struct thread *thread);
 /* A thread ends: what it has not written yet. */
 void omp_thread_end(struct thread *thread);
 

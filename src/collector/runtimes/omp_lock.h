@@ -32,7 +32,4 @@ void omp_lock_taken(const void *lock);
 /* Before it lets go. */
 void omp_lock_release(const void *lock);
 
-/* What has not been written yet; the caller has the thread's lock. */
-void omp_lock_write_all(struct thread *thread);
-
 #endif
