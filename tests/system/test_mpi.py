@@ -390,3 +390,24 @@ def many_ranks(t):
         # four times as many; sixteen times as much would be quadratic
         t.within(many_seconds < 8 * few_seconds + 0.1, f'{command}: {few_seconds} s, then {many_seconds} s')
         t.check(many_memory < 6 * few_memory, f'{command}: {few_memory} KB, then {many_memory} KB')
+
+
+@test(alone=True)
+def by_the_clock(t):
+    """MPI Work and MPI Wait are the time in calls of MPI by the program's own clocks, without tracing; what is computed is neither."""
+    for implementation in IMPLEMENTATIONS:
+        run = record(t, implementation, build(t, implementation, 'mpi_clock.c'), ranks=2, options=('-p', 'hi'))
+        told = [tuple(map(float, line.split())) for line in run.out.splitlines() if line[:1].isdigit()]
+        t.equal(len(told), 2, f'{implementation}: {run.out}')
+        for pid, in_mpi, receiving, computed in told:
+            answer = t.print(run.experiment, '-metrics', 'i.mpiwork:i.mpiwait:i.totalcpu:name', '-filters', f'PID == {pid:.0f} && THRID == 1', '-functions')[-1]
+            seen = {row['name']: (row['i.mpiwork'], row['i.mpiwait'], row['i.totalcpu']) for row in answer['rows']}
+            t.near(sum(seen['main'][:2]), in_mpi, f'{implementation}: time in MPI of {pid}', 0.05, 0.02)
+            if receiving:
+                name = next(name for name in seen if re.fullmatch('P?MPI_Recv', name))
+                t.near(sum(seen[name][:2]), receiving, f'{implementation}: time in MPI_Recv', 0.05, 0.02)
+            else:
+                t.equal(seen['compute'][:2], (0, 0), f'{implementation}: what is computed')
+                t.near(seen['compute'][2], computed, f'{implementation}: CPU time of what is computed', 0.05, 0.02)
+    metrics = t.print(t.collect('/bin/true').experiment, '-metric_list')
+    t.check('mpiwork' not in str(metrics), 'without MPI there is no such metric')
