@@ -19,15 +19,23 @@
  * region's code, less what they waited there), longest (ns, of the thread of each that had most).
  * TASKS: the same of explicit tasks, by the thread that executed them: duration; how many; threads:
  * 0; work: from their creation to their begin; longest of that.
+ *
+ * CRITICAL, LOCK: waits of a thread for a critical section or a lock, by one call stack: its
+ * address (that of the variable which has the section's name; 0: the section without a name),
+ * duration (of all), how many, the id of the thread that had it (0: not known), the longest.
  */
 #define FORMAT_OMP_TYPES(X)                                                                        \
 	X(CONSTRUCT, "construct")                                                                  \
 	X(REGION, "region")                                                                        \
-	X(TASKS, "tasks")
+	X(TASKS, "tasks")                                                                          \
+	X(CRITICAL, "critical section")                                                            \
+	X(LOCK, "lock")
 
 enum { OMP_NUMBER, OMP_DURATION, OMP_CALLS, OMP_THREADS, OMP_WORKED, OMP_LONGEST, OMP_FIELDS };
 /* … of CONSTRUCT */
 enum { OMP_KIND = OMP_CALLS, OMP_PARENT = OMP_THREADS, OMP_FUNCTION = OMP_WORKED };
+/* … of CRITICAL and LOCK */
+enum { OMP_OBJECT = OMP_NUMBER, OMP_OWNER = OMP_THREADS, OMP_LONGEST_WAIT = OMP_WORKED };
 
 #define X(name, text) OMP_##name,
 enum format_omp_type { FORMAT_OMP_TYPES(X) OMP_TYPES };
@@ -40,9 +48,9 @@ enum format_omp_construct { OMP_PARALLEL, OMP_TASK, OMP_TEAMS };
 		.subject = "OpenMP", .title = "OpenMP", .option = "--openmp on",                   \
 		.file = FORMAT_FILE_OMP, .name = "openmp", .key = 'O',                             \
 		.duration = OMP_DURATION + 1,                                                      \
-		.fields_text = "construct duration-ns|0 calls|kind threads|parent "                \
-			       "work-ns|function longest-ns",                                      \
-		.types = OMP_TYPES, .fields = OMP_FIELDS, .brief = {5, 6, 6},                      \
+		.fields_text = "construct|object duration-ns|0 calls|kind threads|parent|owner "   \
+			       "work-ns|function|longest-ns longest-ns",                           \
+		.types = OMP_TYPES, .fields = OMP_FIELDS, .brief = {5, 6, 6, 5, 5},                \
 		.encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER,                             \
 			     FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER},                            \
 		.type_names = FORMAT_TYPE_NAMES(FORMAT_OMP_TYPES), .named_types = OMP_TYPES        \

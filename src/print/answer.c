@@ -500,7 +500,7 @@ static char *what_is_missing(struct answerer *answerer, const struct command *co
 	struct print print = {.program = program, .session = answerer->sums, .said = &said};
 	char *why = NULL;
 
-	if (!command_check_data(&print, command->data) && said.count)
+	if (!command_check_data(&print, command) && said.count)
 		why = xstrdup(said.items[0].text);
 	diag_fini(&said);
 	return why;

@@ -194,8 +194,8 @@ def rank_trace(tree, texts, events):
     return file_header('mpitrace') + block(records, 4, 1)
 
 
-def make_ranks(path, program, ranks=tuple(RANKS)):
-    """A launcher, of which there is only a log, and its ranks."""
+def make_ranks(path, program, ranks=tuple(RANKS), size=None):
+    """A launcher, of which there is only a log, and its ranks; size: of MPI_COMM_WORLD, if some of them are lost."""
     os.makedirs(path)
     settings = '<setting name="clock" value="10007"/>\n<setting name="mpi" value="on"/>\n<setting name="follow" value="on"/>\n<setting name="ranks" value="on"/>\n'
     write(path, 'log.xml', LOG + settings + '<argument text="mpirun"/>\n<event kind="exit" tstamp="2000000000" status="0" signal="0"/>\n</experiment>\n')
@@ -204,7 +204,7 @@ def make_ranks(path, program, ranks=tuple(RANKS)):
         os.makedirs(directory)
         tree = Tree()
         write(directory, 'log.xml', LOG + PROCESS.format(pid=20 + rank, program=program, lineage=f'_r{rank}', tstamp=0)
-              + f'<event kind="mpi" tstamp="20000000" rank="{rank}" size="2" library="golden"/>\n<event kind="exit" tstamp="400000000"/>\n</experiment>\n')
+              + f'<event kind="mpi" tstamp="20000000" rank="{rank}" size="{size or len(ranks)}" library="golden"/>\n<event kind="exit" tstamp="400000000"/>\n</experiment>\n')
         write_map(directory, program)
         write(directory, 'overview', file_header('overview') + sample(0, 0, 'start', threads=1) + sample(400000000, 2, 'end', user_ns=300 * MS, threads=1))
         blocks = Events().thread(1, 20 + rank, 0).cpu(rank)
@@ -213,6 +213,16 @@ def make_ranks(path, program, ranks=tuple(RANKS)):
         write(directory, 'profile', file_header('profile', 96) + blocks.end(4 * UNIT).block())
         write(directory, 'mpitrace', rank_trace(tree, texts, events))
         write(directory, 'stacks', file_header('stacks', 128) + packed(1, tree.nodes))
+
+
+def pairs(count):
+    """Ranks of which each odd one waits for the one before it as rank 1 does for rank 0, and all at one barrier."""
+    world = f'MPI_COMM_WORLD#0:0-{count - 1}'.encode()
+    for rank in range(count):
+        texts, events = RANKS[rank % 2]
+        peer = rank ^ 1
+        yield [*texts[:-1], world], [(kind, ms, where, (*fields[:3], peer + 3 if fields[3] in (3, 4) else fields[3], *fields[4:]))
+                                     for kind, ms, where, fields in events]
 
 
 def make(parent):

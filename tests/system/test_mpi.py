@@ -371,7 +371,7 @@ def a_rank_without_the_others(t):
     """Two barriers of rank 0, and nothing of rank 1, which was lost: they are not one barrier of two members, at which rank 0 waits for itself."""
     make_kinds.make(str(t.directory))
     barriers = [(10, ms, ('_start', 'main'), (30 * make_kinds.MS, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0)) for ms in (100, 200)]
-    make_kinds.make_ranks(str(t.directory / 'alone.1.er'), str(t.directory / 'app'), [([b'MPI_Barrier', make_kinds.WORLD], barriers)])
+    make_kinds.make_ranks(str(t.directory / 'alone.1.er'), str(t.directory / 'app'), [([b'MPI_Barrier', make_kinds.WORLD], barriers)], size=2)
     waits = t.print('alone.1.er', '-mpiwaits')[0]
     t.equal((waits['rows'], waits['collectives']), ([], 0), waits)
 
@@ -385,3 +385,55 @@ def communicators_that_are_many(t):
     t.check(4000 < len(rows) <= 4500 + 1, f'{len(rows)} communicators')
     barriers = [row for row in t.print(experiment, '-mpistat')[0]['rows'] if row.get('function') == 'MPI_Barrier']
     t.equal(barriers[0]['calls'], 1000, 'all calls are there')
+
+
+def used_for(t, *words):
+    """CPU seconds and the most memory, KB, that a command takes."""
+    timed = t.run(t.need('/usr/bin/time'), '-f', '%U %S %M', '-o', t.directory / 'used', *words, env={'HELIO_CACHE': 'off'})
+    t.equal(timed.status, 0, f'{words}: {timed.err[-300:]}')
+    user, system, memory = (t.directory / 'used').read_text().split()
+    return float(user) + float(system), int(memory)
+
+
+@test(alone=True)
+def many_ranks(t):
+    """1,000 ranks and a quarter of them, known by construction: what is shown is right, and time and memory grow as the ranks do."""
+    make_kinds.make(str(t.directory))
+    counts = (250, 1000)
+    for count in counts:
+        make_kinds.make_ranks(str(t.directory / f'{count}.er'), str(t.directory / 'app'), tuple(make_kinds.pairs(count)))
+    experiment = t.directory / '1000.er'
+    statistics, waits = t.print(experiment, '-mpistat', '-mpiwaits')
+    calls = {row['function']: (row['calls'], row['bytes_sent'], round(row['time_s'], 6)) for row in statistics['rows'] if 'function' in row}
+    t.equal(calls, {'MPI_Send': (500, 500 * 4096, 5), 'MPI_Irecv': (500, 0, 0.5), 'MPI_Wait': (500, 0, 30), 'MPI_Barrier': (1000, 0, 20.5)}, 'calls')
+    t.equal([row['rank'] for row in statistics['rows'] if 'rank' in row], list(range(1000)), 'ranks')
+    t.equal((waits['messages'], waits['collectives'], waits['sends_alone']), (500, 1, 0), 'messages')
+    late = {(row['waiter'], row['other']): round(row['time_s'], 6) for row in waits['rows'] if row['kind'] == 'late_sender'}
+    t.equal(late, {(rank + 1, rank): 0.04 for rank in range(0, 1000, 2)}, 'late senders')
+    t.near(t.functions(experiment, 'e.mpitime')['<Total>']['e.mpitime'], 56, 'time in MPI', 0, 1e-6)
+    for command in ('-functions', '-mpistat', '-processes', '-mpimatrix', '-mpiwaits', '-report', '-timeline'):
+        (few_seconds, few_memory), (many_seconds, many_memory) = (used_for(t, t.helio, 'print', command, t.directory / f'{count}.er') for count in counts)
+        # four times as many; sixteen times as much would be quadratic
+        t.within(many_seconds < 8 * few_seconds + 0.1, f'{command}: {few_seconds} s, then {many_seconds} s')
+        t.check(many_memory < 6 * few_memory, f'{command}: {few_memory} KB, then {many_memory} KB')
+
+
+@test(alone=True)
+def by_the_clock(t):
+    """MPI Work and MPI Wait are the time in calls of MPI by the program's own clocks, without tracing; what is computed is neither."""
+    for implementation in IMPLEMENTATIONS:
+        run = record(t, implementation, build(t, implementation, 'mpi_clock.c'), ranks=2, options=('-p', 'hi'))
+        told = [tuple(map(float, line.split())) for line in run.out.splitlines() if line[:1].isdigit()]
+        t.equal(len(told), 2, f'{implementation}: {run.out}')
+        for pid, in_mpi, receiving, computed in told:
+            answer = t.print(run.experiment, '-metrics', 'i.mpiwork:i.mpiwait:i.totalcpu:name', '-filters', f'PID == {pid:.0f} && THRID == 1', '-functions')[-1]
+            seen = {row['name']: (row['i.mpiwork'], row['i.mpiwait'], row['i.totalcpu']) for row in answer['rows']}
+            t.near(sum(seen['main'][:2]), in_mpi, f'{implementation}: time in MPI of {pid}', 0.05, 0.02)
+            if receiving:
+                name = next(name for name in seen if re.fullmatch('P?MPI_Recv', name))
+                t.near(sum(seen[name][:2]), receiving, f'{implementation}: time in MPI_Recv', 0.05, 0.02)
+            else:
+                t.equal(seen['compute'][:2], (0, 0), f'{implementation}: what is computed')
+                t.near(seen['compute'][2], computed, f'{implementation}: CPU time of what is computed', 0.05, 0.02)
+    metrics = t.print(t.collect('/bin/true').experiment, '-metric_list')
+    t.check('mpiwork' not in str(metrics), 'without MPI there is no such metric')

@@ -167,6 +167,117 @@ def tasks(t):
         t.check(len(constructs) <= 64, f'{compiler}: {len(constructs)} constructs')
 
 
+def compile_constructs(t, compiler):
+    if compiler != 'gfortran':
+        return compile_target(t, compiler, 'ompconstructs')
+    work = t.directory / 'work.o'
+    source = ROOT / 'tests' / 'targets' / 'ompconstructs'
+    for words in (('gcc', '-c', '-DWORK_ONLY', '-o', work, f'{source}.c'), ('gfortran', '-o', 'fortran', f'{source}.f90', work)):
+        result = t.run(t.need(words[0]), '-O1', '-g', '-fopenmp', *map(str, words[1:]))
+        t.check(result.status == 0, result.err[-500:])
+    return t.directory / 'fortran'
+
+
+def same_everywhere(name):
+    """Without which of its kinds gcc takes a region for, by the call that it makes of it."""
+    return re.sub('OMP parallel loop|OMP sections', 'OMP parallel region', name)
+
+
+def paths_to_work(answer):
+    """By construct, the ways that lead to what computes in it, without those of less than 2 ms."""
+    paths = collections.defaultdict(collections.Counter)
+    for row in answer['rows']:
+        path = [name for name in (plain(answer['frames'][frame]['name']) for frame in reversed(row['stack'])) if name]
+        if 'work' in path[2:]:
+            paths[path[2]][tuple(map(same_everywhere, path[2:path.index('work') + 1]))] += row['e.totalcpu']
+    return {name: {path for path, seconds in found.items() if seconds > 0.002} for name, found in paths.items()}
+
+
+@test(alone=True)
+def constructs(t):
+    """The table of constructs, in C and Fortran: the work of each thread in each, by the program's own clocks; and the same tree from all compilers."""
+    trees = {}
+    for compiler in (*COMPILERS, 'gfortran'):
+        result = t.collect(compile_constructs(t, compiler), options=('-p', 'hi'), env={'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'})
+        told = {name: (float(main), float(others), int(regions)) for name, main, others, regions in (line.split() for line in result.out.splitlines())}
+        t.check(len(told) >= 35, f'{compiler}: {len(told)} constructs')
+        regions = collections.Counter()
+        for row in t.print(result.experiment, '-regions')[-1]['rows'][1:]:
+            regions[re.match(r'\w+', row['name'])[0]] += row['calls']
+        t.equal(regions, collections.Counter({name: count for name, (_, _, count) in told.items()}), f'{compiler}: executions of regions')
+        for which, condition in enumerate(('THRID == 1', 'THRID > 1')):
+            answer = t.print(result.experiment, '-metrics', 'i.ompwork:name', '-filters', condition, '-functions')[-1]
+            seen = {row['name']: row['i.ompwork'] for row in answer['rows']}
+            for name, used in told.items():
+                t.near(seen.get(name, 0), used[which], f'{compiler}: work in {name}, {condition}', 0.15, 0.005)
+        trees[compiler] = paths_to_work(t.print(result.experiment, '-metrics', 'e.totalcpu:name', '-inlines', 'off', '-stacks')[-1])
+    # what is not deferred becomes a part of the region with clang
+    t.equal(trees['clang'].pop('c_task_undeferred'), {('c_task_undeferred', 'c_task_undeferred -- OMP parallel region', 'work')}, 'clang: c_task_undeferred')
+    for compiler, tree in trees.items():
+        t.equal(tree, {name: trees['gcc'].get(name, tree[name]) for name in tree}, f'{compiler}: ways to what computes')
+
+
+SHORT = '''#include <omp.h>
+int main(void)
+{
+	int n = 0;
+	for (int i = 0; i < 500; i++) {
+#pragma omp parallel num_threads(2)
+		__asm__ volatile("");
+	}
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	for (int i = 0; i < 300; i++) {
+#pragma omp task
+		__asm__ volatile("");
+	}
+	return n;
+}
+'''
+
+
+@test
+def each_execution(t):
+    """With --openmp trace each execution is a record; else those that follow each other are one, with the same sums."""
+    (t.directory / 'short.c').write_text(SHORT)
+    for compiler in COMPILERS:
+        result = t.run(t.need(compiler), '-O1', '-g', '-fopenmp', '-o', 'short', 'short.c')
+        t.check(result.status == 0, result.err[-500:])
+        for how in 'on', 'trace':
+            events = t.read(t.collect('./short', options=('--openmp', how)).experiment)['']['traces']['omptrace']
+            for kind, count in ('region', 501), ('tasks', 300):
+                calls = [event['calls'] for event in events if event['type'] == kind]
+                t.equal(sum(calls), count, f'{compiler}: {kind}, {how}')
+                t.check(len(calls) == count if how == 'trace' else len(calls) < count, f'{compiler}: {len(calls)} records of {count} {kind}, {how}')
+    refused = t.collect('./short', options=('--openmp', 'each'), status=1)
+    t.check('Unrecognized OpenMP parameter' in refused.err, refused.err)
+
+
+@test(alone=True)
+def locks_and_sections(t):
+    """Who waits for whom at critical sections and locks, by their names, as the program's own clocks have it; what is free is no wait."""
+    for compiler in COMPILERS:
+        result = t.collect(compile_target(t, compiler, 'omplocks'), '0.1', env={'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'})
+        told = {name: (float(seconds), int(waits)) for name, seconds, waits in (line.split() for line in result.out.splitlines())}
+        locks = {re.sub(r' \(.*', '', row['name']): row for row in t.print(result.experiment, '-locks')[-1]['rows'][1:]}
+        for name, (seconds, waits) in told.items():
+            t.near(locks[name]['sync'], seconds, f'{compiler}: waits for {name}', 0.02, 0.002)
+            t.equal(locks[name]['syncn'], waits, f'{compiler}: how many for {name}')
+        # a thread may lose its processor in a call, but hardly where another one has had the lock meanwhile
+        t.equal(set(locks) - set(told), set(), f'{compiler}: nobody waits for other locks')
+        lock, = t.print(result.experiment, '-lock', 'the_lock')
+        waits = [row for row in lock['rows'] if 'waiter' in row]
+        t.equal([sum(row['syncn'] for row in waits), {row['holder'] for row in waits} & {row['waiter'] for row in waits}], [2, set()], f'{compiler}: who for whom')
+        stacks = [row['frames'] for row in lock['rows'] if 'frames' in row and 'syncn' in row]
+        t.check(stacks and all('<OMP-lock_wait>' in frames[0] and any(frame.startswith('main ') for frame in frames) for frames in stacks), f'{compiler}: {stacks}')
+        held = sum(row['held'] for row in lock['rows'] if 'held' in row and any(frame.startswith('hold ') for frame in row['frames']))
+        t.within(held > told['the_lock'][0] / 2, f'{compiler}: the holder was in hold for {held} of {told["the_lock"][0]}')
+        rows = t.functions(result.experiment, 'i.omplkwt', 'i.ompctwt', 'i.ompwork')
+        t.equal((rows['hold']['i.omplkwt'], rows['hold']['i.ompctwt']), (0, 0), f'{compiler}: who has a lock does not wait for it')
+        rows = [row for row in t.print(result.experiment, '-report')[-1]['rows'] if row['section'] == 'locks']
+        t.check(len(rows) == 3 and {row['name'] for row in rows} < set(told), f'{compiler}: report: {rows}')
+
+
 def all_stacks(t, experiment, mode):
     """By stage and thread, the one call stack that was recorded then: functions from the outermost one on."""
     commands = [word for stage, threads in enumerate(make_openmp.STAGES.values()) for thread in threads for word in

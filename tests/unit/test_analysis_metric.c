@@ -307,6 +307,8 @@ static const struct {
 	{"mpiwaittime", "MPI Wait Time"},
 	{"mpicollectivetime", "MPI Collective Time"},
 	{"mpifilebytes", "MPI File Bytes"},
+	{"mpiwork", "MPI Work"},
+	{"mpiwait", "MPI Wait"},
 	{"ompwork", "OpenMP Work Time"},
 	{"ompwait", "OpenMP Wait Time"},
 	{"ompovhd", "OpenMP Overhead Time"},

@@ -66,6 +66,20 @@ static void measure_mpi(const struct event_run *run, const struct measuring *mea
 			add_mpi(measuring->sums, run, row, nodes[row]);
 }
 
+void mpi_measure_clock(const struct event_run *run, const struct measuring *measuring)
+{
+	const uint32_t *stacks = event_stacks(run), *places = measure_places(run, measuring);
+	const uint64_t *states = event_column(run, ROW_TYPE);
+	const uint64_t *weights = event_field(run, PROFILE_WEIGHT);
+
+	for (size_t row = 0; row < run->count; row++)
+		if (measure_is_chosen(measuring, row) && measuring->in_mpi[stacks[row]])
+			measure_add(measuring->sums,
+				    CLOCK_CPU_STATES >> states[row] & 1 ? MEASURE_MPI_WORK
+									: MEASURE_MPI_WAIT,
+				    places[row], weights[row] * 1000);
+}
+
 static const struct metric metrics[] = {
 	{.command = "mpitime",
 	 .title = "MPI Time",
@@ -129,6 +143,20 @@ static const struct metric metrics[] = {
 	 .unit = UNIT_BYTES,
 	 .measure = MEASURE_MPI_FILE_BYTES,
 	 .description = "bytes that calls of MPI I/O were asked to read or write",
+	 .if_data = true},
+	{.command = "mpiwork",
+	 .title = "MPI Work",
+	 .unit = UNIT_SECONDS,
+	 .measure = MEASURE_MPI_WORK,
+	 .description = "by the clock, without tracing: time on a processor in calls of MPI "
+			"functions; most implementations poll while they wait",
+	 .if_data = true},
+	{.command = "mpiwait",
+	 .title = "MPI Wait",
+	 .unit = UNIT_SECONDS,
+	 .measure = MEASURE_MPI_WAIT,
+	 .description = "by the clock, without tracing: time off the processor in calls of MPI "
+			"functions",
 	 .if_data = true},
 };
 

@@ -7,14 +7,10 @@
 #include "analysis/kinds/kinds.h"
 #include "base/array.h"
 
-#define CPU_STATES                                                                                 \
-	(1u << FORMAT_STATE_USER | 1u << FORMAT_STATE_SYSTEM | 1u << FORMAT_STATE_TRAP |           \
-	 1u << PROFILE_STATE_CPU)
-
 /* Work is done on a processor; who is off it waits, whatever for. */
 static enum measure sum_of(enum omp_class class, uint64_t state)
 {
-	if (!(CPU_STATES >> state & 1))
+	if (!(CLOCK_CPU_STATES >> state & 1))
 		return MEASURE_OMP_WAIT;
 	if (class <= OMP_CLASS_REDUCTION)
 		return MEASURE_OMP_WORK;

@@ -78,4 +78,6 @@ void measure_run(const struct event_run *run, const struct measuring *measuring)
 	run_kind(run, measuring);
 	if (run->kind == EVENTS_CLOCK && measuring->omp_class && !measuring->squares)
 		omp_measure_clock(run, measuring);
+	if (run->kind == EVENTS_CLOCK && measuring->in_mpi && !measuring->squares)
+		mpi_measure_clock(run, measuring);
 }

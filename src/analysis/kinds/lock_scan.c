@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char unnamed_section[] = "<unnamed>";
+
 /* For threads that are counted for all locks together. */
 #define LOCK_ALL UINT32_MAX
 
@@ -90,6 +92,24 @@ static uint32_t lock_of_block(struct lock_scan *scan, unsigned family, uint32_t 
 	return known;
 }
 
+/* gcc: .gomp_critical_user_NAME; clang: .gomp_critical_user_NAME.var, with or without the first
+ * dot.
+ */
+static const char *critical_name(struct session *session, const char *variable)
+{
+	static const char prefix[] = "gomp_critical_user_", suffix[] = ".var";
+	const char *name = variable + (*variable == '.');
+	size_t length;
+
+	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+		return variable;
+	name += sizeof(prefix) - 1;
+	length = strlen(name);
+	if (length >= sizeof(suffix) - 1 && !strcmp(name + length - (sizeof(suffix) - 1), suffix))
+		length -= sizeof(suffix) - 1;
+	return length ? arena_printf(&session->arena, "%.*s", (int)length, name) : unnamed_section;
+}
+
 static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_t address,
 				uint64_t time_ns)
 {
@@ -110,7 +130,8 @@ static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_
 			scan, &scan->addresses[family], key,
 			arena_printf(&session->arena, "0x%llx", (unsigned long long)address), NULL);
 	known = add_lock(scan, &scan->variables[family], pack(place.object, place.address),
-			 place.name, session->objects.items[place.object].path);
+			 family == LOCK_CRITICAL ? critical_name(session, place.name) : place.name,
+			 session->objects.items[place.object].path);
 	return hash_map_put(&scan->addresses[family], key, known);
 }
 
@@ -125,16 +146,52 @@ static uint32_t lock_of_class(struct lock_scan *scan, uint64_t number)
 	return add_lock(scan, &scan->addresses[SYNC_MONITOR], key, class, NULL);
 }
 
-static uint32_t lock_of(struct lock_scan *scan, const struct event_run *run, size_t row)
+static uint32_t lock_of(struct lock_scan *scan, const struct lock_event *event, uint64_t time_ns)
 {
-	unsigned type = (unsigned)event_column(run, ROW_TYPE)[row];
-
-	if (type == SYNC_JOIN)
+	if (event->type == SYNC_JOIN)
 		return add_lock(scan, &scan->addresses[SYNC_JOIN], scan->image, "<threads>", NULL);
-	if (family_of(type) == SYNC_MONITOR)
-		return lock_of_class(scan, event_field(run, SYNC_OBJECT)[row]);
-	return lock_of_address(scan, family_of(type), event_field(run, SYNC_OBJECT)[row],
-			       event_times(run)[row]);
+	if (family_of(event->type) == SYNC_MONITOR)
+		return lock_of_class(scan, event->object);
+	if (event->type == LOCK_CRITICAL && !event->object)
+		return add_lock(scan, &scan->addresses[LOCK_CRITICAL], pack(scan->image, 0),
+				unnamed_section, NULL);
+	return lock_of_address(scan, family_of(event->type), event->object, time_ns);
+}
+
+static bool read_sync(const struct event_run *run, size_t row, struct lock_event *event)
+{
+	uint64_t waited_ns = event_field(run, SYNC_WAITED)[row];
+
+	*event = (struct lock_event){.type = (unsigned)event_column(run, ROW_TYPE)[row],
+				     .object = event_field(run, SYNC_OBJECT)[row],
+				     .owner = event_field(run, SYNC_OWNER)[row],
+				     .waited_ns = waited_ns,
+				     .longest_ns = waited_ns,
+				     .count = 1,
+				     .result = event_field(run, SYNC_RESULT)[row]};
+	return true;
+}
+
+static bool read_omp(const struct event_run *run, size_t row, struct lock_event *event)
+{
+	uint64_t type = event_column(run, ROW_TYPE)[row];
+
+	if (type != OMP_CRITICAL && type != OMP_LOCK)
+		return false;
+	*event = (struct lock_event){.type = type == OMP_CRITICAL ? LOCK_CRITICAL : LOCK_OPENMP,
+				     .object = event_field(run, OMP_OBJECT)[row],
+				     .owner = event_field(run, OMP_OWNER)[row],
+				     .waited_ns = event_field(run, OMP_DURATION)[row],
+				     .longest_ns = event_field(run, OMP_LONGEST_WAIT)[row],
+				     .count = event_field(run, OMP_CALLS)[row]};
+	return true;
+}
+
+bool lock_event_read(const struct event_run *run, size_t row, struct lock_event *event)
+{
+	if (run->kind == EVENTS_TRACE + TRACE_SYNC)
+		return read_sync(run, row, event);
+	return run->kind == EVENTS_TRACE + TRACE_OMP && read_omp(run, row, event);
 }
 
 /* `last` was counted already; 0: none was. */
@@ -150,15 +207,12 @@ static void count_thread(struct hash_map *seen, uint32_t lock, uint32_t thread, 
 	*count += seen->count > before;
 }
 
-void lock_sums_add(struct lock_sums *sums, const struct event_run *run, size_t row)
+void lock_sums_add(struct lock_sums *sums, const struct lock_event *event)
 {
-	uint64_t waited_ns = event_field(run, SYNC_WAITED)[row];
-
-	sums->count++;
-	sums->failed += event_field(run, SYNC_RESULT)[row] != 0;
-	sums->waited_ns += waited_ns;
-	if (waited_ns > sums->longest_ns)
-		sums->longest_ns = waited_ns;
+	lock_sums_merge(sums, &(struct lock_sums){.count = event->count,
+						  .failed = event->result != 0,
+						  .waited_ns = event->waited_ns,
+						  .longest_ns = event->longest_ns});
 }
 
 void lock_sums_merge(struct lock_sums *sums, const struct lock_sums *other)
@@ -178,16 +232,14 @@ int lock_sums_compare(const struct lock_sums *a, const struct lock_sums *b)
 }
 
 static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t number,
-			const struct event_run *run, size_t row)
+			const struct lock_event *event, const struct event_run *run)
 {
-	uint64_t owner = event_field(run, SYNC_OWNER)[row];
-
-	lock->types |= 1u << event_column(run, ROW_TYPE)[row];
-	lock_sums_add(&lock->sums, run, row);
+	lock->types |= 1u << event->type;
+	lock_sums_add(&lock->sums, event);
 	count_thread(&scan->waiters, number, scan->process_number << 16 ^ (uint32_t)run->thread,
 		     &lock->waiters, &lock->last_waiter);
-	if (owner)
-		count_thread(&scan->holders, number, (uint32_t)owner, &lock->holders,
+	if (event->owner)
+		count_thread(&scan->holders, number, (uint32_t)event->owner, &lock->holders,
 			     &lock->last_holder);
 }
 
@@ -198,19 +250,21 @@ static void scan_piece(const struct scan_piece *piece, void *state)
 	const uint8_t *chosen = piece->measuring.chosen;
 	struct lock_scan *scan = state;
 
-	if (run->kind != EVENTS_TRACE + TRACE_SYNC)
+	if (run->kind != EVENTS_TRACE + TRACE_SYNC && run->kind != EVENTS_TRACE + TRACE_OMP)
 		return;
 	pthread_mutex_lock(&scan->mutex);
 	for (size_t row = 0; row < run->count; row++) {
-		if (chosen && !chosen[row])
+		struct lock_event event;
+
+		if ((chosen && !chosen[row]) || !lock_event_read(run, row, &event))
 			continue;
 
-		uint32_t lock = lock_of(scan, run, row);
+		uint32_t lock = lock_of(scan, &event, event_times(run)[row]);
 
-		count_event(scan, &scan->locks.items[lock], lock, run, row);
-		count_event(scan, &scan->total, LOCK_ALL, run, row);
+		count_event(scan, &scan->locks.items[lock], lock, &event, run);
+		count_event(scan, &scan->total, LOCK_ALL, &event, run);
 		if (scan->visit)
-			scan->visit(scan, lock, run, row);
+			scan->visit(scan, lock, &event, run, row);
 	}
 	pthread_mutex_unlock(&scan->mutex);
 }
@@ -274,7 +328,7 @@ void lock_scan_fini(struct lock_scan *scan)
 {
 	vec_fini(&scan->locks);
 	pthread_mutex_destroy(&scan->mutex);
-	for (unsigned family = 0; family < SYNC_TYPES; family++) {
+	for (unsigned family = 0; family < LOCK_TYPES; family++) {
 		hash_map_fini(&scan->addresses[family]);
 		hash_map_fini(&scan->variables[family]);
 	}
@@ -306,7 +360,9 @@ const struct lock **lock_scan_order(const struct lock_scan *scan)
 const char *lock_type_name(unsigned type)
 {
 #define X(name, text) text,
-	static const char *const names[] = {FORMAT_SYNC_TYPES(X)};
+	static const char *const names[LOCK_TYPES] = {
+		FORMAT_SYNC_TYPES(X)[LOCK_CRITICAL] = "critical section", [LOCK_OPENMP] =
+										  "OpenMP lock"};
 #undef X
 
 	return names[type];
@@ -316,7 +372,7 @@ const char *lock_title(const struct lock *lock, struct arena *arena)
 {
 	const char *title = lock->name, *before = " (";
 
-	for (unsigned type = 0; type < SYNC_TYPES; type++) {
+	for (unsigned type = 0; type < LOCK_TYPES; type++) {
 		if (!(lock->types >> type & 1))
 			continue;
 		title = arena_printf(arena, "%s%s%s", title, before, lock_type_name(type));

@@ -8,6 +8,17 @@
 
 #include <pthread.h>
 
+/* Kinds of waits: those of synchronization tracing, and OpenMP's. */
+enum { LOCK_CRITICAL = SYNC_TYPES, LOCK_OPENMP, LOCK_TYPES };
+
+/* A wait, or several of one thread that followed each other. */
+struct lock_event {
+	unsigned type;
+	uint64_t object, owner;
+	uint64_t waited_ns, longest_ns, count;
+	uint64_t result; /* 0 or an errno */
+};
+
 struct lock_sums {
 	uint64_t count, failed, waited_ns, longest_ns;
 };
@@ -24,7 +35,7 @@ struct lock {
 	const char *object;	 /* path of its load object, or NULL */
 	struct lock_place maker; /* who allocated the block of memory that it is in */
 	uint32_t image;		 /* where it was first met */
-	unsigned types;		 /* bits of enum format_sync_type */
+	unsigned types;		 /* bits of kinds of waits */
 	struct lock_sums sums;
 	uint32_t waiters, holders; /* threads */
 	uint32_t last_waiter, last_holder;
@@ -32,8 +43,8 @@ struct lock {
 
 struct lock_scan {
 	/* the caller's: called for each event, or NULL */
-	void (*visit)(struct lock_scan *scan, uint32_t lock, const struct event_run *run,
-		      size_t row);
+	void (*visit)(struct lock_scan *scan, uint32_t lock, const struct lock_event *event,
+		      const struct event_run *run, size_t row);
 	void *data;
 	/* what is in hand */
 	struct tally *tally;
@@ -47,7 +58,7 @@ struct lock_scan {
 	struct lock total;
 	/* its own */
 	pthread_mutex_t mutex;
-	struct hash_map addresses[SYNC_TYPES], variables[SYNC_TYPES]; /* by family, → lock */
+	struct hash_map addresses[LOCK_TYPES], variables[LOCK_TYPES]; /* by family, → lock */
 	struct block_index blocks;				      /* of the process in hand */
 	struct hash_map block_rows; /* address → row of the heap trace */
 	struct string_table block_keys, classes;
@@ -57,8 +68,9 @@ struct lock_scan {
 
 void lock_scan_run(struct lock_scan *scan, struct tally *tally);
 void lock_scan_fini(struct lock_scan *scan);
-/* Adds one event. */
-void lock_sums_add(struct lock_sums *sums, const struct event_run *run, size_t row);
+/* Reads a row of events of any kind.  False: it is no wait. */
+bool lock_event_read(const struct event_run *run, size_t row, struct lock_event *event);
+void lock_sums_add(struct lock_sums *sums, const struct lock_event *event);
 void lock_sums_merge(struct lock_sums *sums, const struct lock_sums *other);
 /* Descending by time waited; for qsort's comparisons. */
 int lock_sums_compare(const struct lock_sums *a, const struct lock_sums *b);
@@ -66,7 +78,7 @@ int lock_sums_compare(const struct lock_sums *a, const struct lock_sums *b);
 const struct lock **lock_scan_order(const struct lock_scan *scan);
 /* "the_lock (read lock, write lock)" */
 const char *lock_title(const struct lock *lock, struct arena *arena);
-/* Of enum format_sync_type. */
+/* Of a kind of waits. */
 const char *lock_type_name(unsigned type);
 
 #endif

@@ -27,10 +27,10 @@ struct spans {
 	struct lock_holders *holders;
 };
 
-bool lock_is_held(uint64_t type)
+bool lock_is_held(unsigned type)
 {
 	return type == SYNC_MUTEX || type == SYNC_READ_LOCK || type == SYNC_WRITE_LOCK ||
-	       type == SYNC_SPIN;
+	       type == SYNC_SPIN || type == LOCK_CRITICAL || type == LOCK_OPENMP;
 }
 
 static void add_process(struct spans *spans, const struct process *process)
@@ -45,23 +45,25 @@ static void add_process(struct spans *spans, const struct process *process)
 static void add_grants(const struct event_run *run, void *arg)
 {
 	struct spans *spans = arg;
-	const uint64_t *types = event_column(run, ROW_TYPE), *times = event_times(run);
-	const uint64_t *objects = event_field(run, SYNC_OBJECT);
-	const uint64_t *results = event_field(run, SYNC_RESULT);
-	bool is_known = spans->process->traces[TRACE_SYNC].releases.count > 0;
+	const uint64_t *times = event_times(run);
+	bool is_known = run->kind == EVENTS_TRACE + TRACE_OMP ||
+			spans->process->traces[TRACE_SYNC].releases.count > 0;
 
 	for (size_t row = 0; row < run->count; row++) {
-		if (!lock_is_held(types[row]) || (results[row] && results[row] != EOWNERDEAD) ||
-		    hash_map_get(&spans->objects, objects[row]) == HASH_NONE)
+		struct lock_event event;
+
+		if (!lock_event_read(run, row, &event) || !lock_is_held(event.type) ||
+		    (event.result && event.result != EOWNERDEAD) ||
+		    hash_map_get(&spans->objects, event.object) == HASH_NONE)
 			continue;
 		*vec_push(&spans->changes) = (struct change){
 			.process = spans->process,
-			.object = objects[row],
+			.object = event.object,
 			.time_ns = times[row],
 			.thread = run->thread,
 			.is_grant = true,
 			/* a reader is one of several: not the one that is waited for */
-			.is_known = is_known && types[row] != SYNC_READ_LOCK};
+			.is_known = is_known && event.type != SYNC_READ_LOCK};
 	}
 }
 
@@ -175,6 +177,7 @@ void lock_spans_find(const struct lock_request *requests, size_t count,
 	for (size_t i = 0; i < spans.processes.count; i++) {
 		spans.process = spans.processes.items[i];
 		events_for_each_piece(spans.process, EVENTS_TRACE + TRACE_SYNC, add_grants, &spans);
+		events_for_each_piece(spans.process, EVENTS_TRACE + TRACE_OMP, add_grants, &spans);
 		add_releases(&spans);
 	}
 	if (spans.changes.count)

@@ -2,7 +2,8 @@
 /*
  * Who held a lock while a thread waited for it: at first whoever did when it asked, until that one
  * let go; then whoever was granted it after having waited, too.  In between it is not known: a lock
- * that is free is taken without a record.  Private to this module.
+ * that is free is taken without a record.  Of OpenMP's nothing tells when they are released: who
+ * has got one has it until the next one has.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_LOCK_SPANS_H
 #define HELIO_ANALYSIS_LOCK_SPANS_H
@@ -18,7 +19,7 @@ struct lock_request {
 };
 
 /* A type of wait for what some thread has, whoever that is. */
-bool lock_is_held(uint64_t type);
+bool lock_is_held(unsigned type);
 
 /* Adds to the holds of `holders` the parts of the waits of which the holder is known. */
 void lock_spans_find(const struct lock_request *requests, size_t count,

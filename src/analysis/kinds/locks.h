@@ -22,6 +22,18 @@ struct table;
 /* One row per lock, most waited for first; columns of its own. */
 void view_locks(struct session *session, const struct query *query, struct table *table);
 
+/* A critical section or a lock of OpenMP that is waited for. */
+struct lock_finding {
+	const char *name; /* lives as long as the session */
+	uint64_t count, waiters;
+	double seconds;
+	bool is_section;
+};
+
+/* Those that were waited for at least so long, most first; at most `most`.  Returns how many. */
+size_t locks_find_omp(struct session *session, const struct query *query, double seconds,
+		      size_t most, struct lock_finding *found);
+
 /* Waits that have something in common. */
 struct lock_waits {
 	uint64_t count, failed;

@@ -14,7 +14,6 @@
 
 #define STATE(name) (1u << FORMAT_STATE_##name)
 #define ALL_STATES  ((1u << PROFILE_STATES) - 1)
-#define CPU_STATES  (STATE(USER) | STATE(SYSTEM) | STATE(TRAP) | 1u << PROFILE_STATE_CPU)
 
 static const struct metric of_clock[] = {
 	{.command = "total",
@@ -23,7 +22,7 @@ static const struct metric of_clock[] = {
 	 .description = "time of all threads in all states: the sum of their lives"},
 	{.command = "totalcpu",
 	 .title = "Total CPU Time",
-	 .states = CPU_STATES,
+	 .states = CLOCK_CPU_STATES,
 	 .description = "time on a processor: user, system and trap"},
 	{.command = "user",
 	 .title = "User CPU Time",
@@ -151,7 +150,8 @@ enum trace_kind metric_trace(const struct metric *metric)
  */
 static bool has_clock(const struct session *session, const struct metric *metric)
 {
-	return session->has_clock_data && (!session->only_gprofng || metric->states == CPU_STATES);
+	return session->has_clock_data &&
+	       (!session->only_gprofng || metric->states == CLOCK_CPU_STATES);
 }
 
 /* Calls that wait for files are not traced by gprofng. */

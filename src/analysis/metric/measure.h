@@ -20,6 +20,11 @@
 #include "analysis/measures_demo.h"
 #endif
 
+/* The clock's states of a thread on a processor, a bit for each. */
+#define CLOCK_CPU_STATES                                                                           \
+	(1u << FORMAT_STATE_USER | 1u << FORMAT_STATE_SYSTEM | 1u << FORMAT_STATE_TRAP |           \
+	 1u << PROFILE_STATE_CPU)
+
 enum { MEASURE_COUNTERS_MAX = 16 };
 
 enum measure {
@@ -75,6 +80,7 @@ struct measuring {
 	bool squares;		  /* events count for the squares of their values */
 	bool first_thread;	  /* of its process: clock events count for it too */
 	const uint8_t *omp_class; /* by node of the process's stacks; NULL: see session.h */
+	const bool *in_mpi;	  /* by such node; NULL: there is no MPI */
 	const uint8_t *fate;	  /* heap events: by row of the trace, enum heap_fate */
 	const uint8_t *counter; /* counter events: the session's number of each of the process's */
 };

@@ -57,6 +57,8 @@ uint32_t rewriting_location(struct rewriting *rewriting, uint64_t pc, uint32_t e
 /* After attribution_events(), before tree_add_process(). */
 void modes_rewrite(struct session *session, const struct experiment *experiment,
 		   struct process *process, struct session_process *scanned);
+/* After that, for metrics of the clock. */
+void modes_find_mpi(const struct process *process, struct session_process *scanned);
 void modes_free(struct session_process *scanned);
 
 #endif

@@ -204,6 +204,7 @@ struct vote {
 struct votes {
 	VEC(struct vote) items;
 	struct hash_map known;
+	bool with_orphans; /* of constructs whose parents are not known, too */
 };
 
 static void vote(struct votes *votes, uint32_t construct, uint64_t function)
@@ -224,27 +225,75 @@ static void vote(struct votes *votes, uint32_t construct, uint64_t function)
 	}
 }
 
-/* What the runtime calls in threads that work in a construct. */
+/* Where the function begins of a frame of the path in hand; 0: nobody knows. */
+static uint64_t begin_of_frame(const struct omp *omp, size_t i)
+{
+	return begin_of(omp,
+			omp->rewriting->process->stacks.nodes.items[omp->path.items[i]].location);
+}
+
+/* The parts of a stack in hand begin with what the construct around this one runs. */
+static bool is_in_parent(struct omp *omp, const struct construct *construct,
+			 const struct parts *parts)
+{
+	const struct construct *parent = construct_at(omp, construct->parent);
+
+	return parent && parent->function && parts->has_outer && parts->from < parts->to &&
+	       begin_of_frame(omp, parts->from) == parent->function;
+}
+
+/*
+ * The function of a construct, by the stack of a thread that is in it: what the runtime calls.  A
+ * region of one thread (`if (0)`) is called by the function that encounters it, instead; and a task
+ * like that may have become a part of it, without a function.  0: not known.
+ */
+static uint64_t function_in(struct omp *omp, const struct construct *construct, uint32_t stack)
+{
+	uint32_t site = site_of(omp, construct->stack);
+	uint64_t caller = site == STACK_NO_LOCATION ? 0 : begin_of(omp, site);
+	struct parts parts = find_parts(omp, stack);
+	size_t at = parts.from;
+
+	if (!parts.has_outer || is_in_parent(omp, construct, &parts)) {
+		if (construct->kind != OMP_PARALLEL || !caller)
+			return 0;
+		while (at < parts.to && begin_of_frame(omp, at) != caller)
+			at++;
+		at++;
+	}
+	return at < parts.to ? begin_of_frame(omp, at) : 0;
+}
+
+static void vote_by_stack(struct omp *omp, struct votes *votes, uint64_t number, uint32_t stack)
+{
+	const struct construct *construct = construct_at(omp, number), *parent;
+	uint64_t function;
+
+	if (!construct || construct->function)
+		return;
+	parent = construct_at(omp, construct->parent);
+	if (parent && !parent->function && !votes->with_orphans)
+		return;
+	function = function_in(omp, construct, stack);
+	if (function)
+		vote(votes, (uint32_t)number, function);
+}
+
+/* By threads that work in constructs, or that encounter others there. */
 static void collect_votes(struct omp *omp, struct votes *votes)
 {
 	for (size_t i = 0; i < omp->rewriting->pairs.count; i++) {
 		const struct rewritten *pair = &omp->rewriting->pairs.items[i];
 		const uint64_t *said = said_of(omp, pair);
-		struct construct *construct = construct_at(omp, construct_of(said));
-		struct parts parts;
-		uint32_t first;
-		uint64_t function;
 
-		if (!construct || construct->function || said[OMP_CONTEXT_STATE] != OMP_STATE_WORK)
-			continue;
-		parts = find_parts(omp, pair->stack);
-		if (!parts.has_outer || parts.from == parts.to)
-			continue;
-		first = omp->path.items[parts.from];
-		function =
-			begin_of(omp, omp->rewriting->process->stacks.nodes.items[first].location);
-		if (function)
-			vote(votes, (uint32_t)construct_of(said), function);
+		if (said[OMP_CONTEXT_STATE] == OMP_STATE_WORK)
+			vote_by_stack(omp, votes, construct_of(said), pair->stack);
+	}
+	for (size_t i = 0; i < omp->constructs.count; i++) {
+		const struct construct *construct = construct_at(omp, i);
+
+		if (construct)
+			vote_by_stack(omp, votes, construct->parent, construct->stack);
 	}
 }
 
@@ -263,6 +312,20 @@ static void count_votes(struct omp *omp, const struct votes *votes)
 	free(most);
 }
 
+/* False: nothing more was found. */
+static bool find_by_votes(struct omp *omp, bool with_orphans)
+{
+	struct votes votes = {.with_orphans = with_orphans};
+	bool any;
+
+	collect_votes(omp, &votes);
+	count_votes(omp, &votes);
+	any = votes.items.count > 0;
+	hash_map_fini(&votes.known);
+	vec_fini(&votes.items);
+	return any;
+}
+
 /*
  * A runtime that speaks OMPT says where a construct is, not what its function is: that is what most
  * stacks of threads that work in it say, or of another one that is at the same place.
@@ -270,10 +333,12 @@ static void count_votes(struct omp *omp, const struct votes *votes)
 static void find_functions(struct omp *omp)
 {
 	struct hash_map functions = {0}; /* place → construct whose function is known */
-	struct votes votes = {0};
+	bool any = true;
 
-	collect_votes(omp, &votes);
-	count_votes(omp, &votes);
+	/* The outer ones first: what lies around a construct tells where it begins. */
+	for (int depth = 0; any && depth < CONSTRUCTS_DEEP; depth++)
+		any = find_by_votes(omp, false);
+	find_by_votes(omp, true);
 	for (uint32_t i = 0; i < omp->constructs.count; i++)
 		if (omp->constructs.items[i].is_known && omp->constructs.items[i].function)
 			hash_map_put(&functions, site_of(omp, omp->constructs.items[i].stack), i);
@@ -287,8 +352,6 @@ static void find_functions(struct omp *omp)
 			construct->function = omp->constructs.items[known].function;
 	}
 	hash_map_fini(&functions);
-	hash_map_fini(&votes.known);
-	vec_fini(&votes.items);
 }
 
 /* ---- what is shown ---- */
@@ -371,6 +434,11 @@ static uint32_t show_in(struct omp *omp, uint32_t node, uint64_t construct, bool
 	if (omp->depth >= CONSTRUCTS_DEEP || !construct_at(omp, construct))
 		return put_path(omp, STACK_ROOT, 0, parts.to);
 	omp->depth++;
+	/* a task that is a part of what is around it */
+	while (construct_at(omp, construct)->kind == OMP_TASK &&
+	       !construct_at(omp, construct)->function &&
+	       is_in_parent(omp, construct_at(omp, construct), &parts))
+		construct = construct_at(omp, construct)->parent;
 	if (at_end || (parts.in_runtime && !parts.has_outer) || parts.from == parts.to) {
 		shown = entry_of(omp, construct);
 	} else if (!parts.has_outer) { /* a jump has left the construct */

@@ -125,6 +125,7 @@ static bool visit_run(struct part *part, const struct event_run *run)
 			      .first_thread = run->thread == part->process->first_thread,
 			      .counter = part->process->counters,
 			      .omp_class = part->process->omp_class,
+			      .in_mpi = part->process->in_mpi,
 			      .fate = part->process->process->heap.fate},
 	};
 

@@ -24,7 +24,7 @@ struct focus {
 	const struct lock *lock; /* of a scan before this one */
 	uint32_t number;	 /* in this scan; HASH_NONE: not met yet */
 	struct arena *arena;
-	struct lock_sums types[SYNC_TYPES];
+	struct lock_sums types[LOCK_TYPES];
 	VEC(struct pair) pairs;
 	VEC(struct stack) stacks;
 	struct lock_holders meanwhile;
@@ -88,41 +88,40 @@ static uint32_t number_of(struct hash_map *map, uint64_t key)
 	return hash_map_put(map, key, (uint32_t)map->count);
 }
 
-static void add_pair(struct focus *focus, const struct lock_scan *scan, const struct event_run *run,
-		     size_t row)
+static void add_pair(struct focus *focus, const struct lock_scan *scan,
+		     const struct lock_event *event, const struct event_run *run, size_t row)
 {
-	uint64_t owner = event_field(run, SYNC_OWNER)[row];
 	uint64_t waiter =
 		number_of(&focus->waiters, (uint64_t)scan->process_number << 32 | run->thread);
-	uint64_t holder = number_of(&focus->holders, owner);
+	uint64_t holder = number_of(&focus->holders, event->owner);
 	uint32_t index = number_of(&focus->pair_keys, waiter << 32 | holder);
 	uint64_t end_ns = event_times(run)[row];
-	uint64_t begin_ns = end_ns - event_field(run, SYNC_WAITED)[row];
+	uint64_t begin_ns = end_ns - event->waited_ns;
 	struct pair *pair;
 
 	if (index == focus->pairs.count) {
 		pair = vec_push(&focus->pairs);
 		pair->waiter =
 			thread_name(scan->session, focus->arena, scan->process_number, run->thread);
-		pair->holder = find_holder(scan, focus->arena, owner, begin_ns / 1000, &pair->hold);
+		pair->holder =
+			find_holder(scan, focus->arena, event->owner, begin_ns / 1000, &pair->hold);
 	}
 	pair = &focus->pairs.items[index];
-	lock_sums_add(&pair->sums, run, row);
-	if (!lock_is_held(event_column(run, ROW_TYPE)[row]))
+	lock_sums_add(&pair->sums, event);
+	if (!lock_is_held(event->type))
 		return;
 	if (scan->process->profile.event_count)
 		focus->lock_ns += end_ns - begin_ns;
 	pair->hold.begin_ns = begin_ns;
 	pair->hold.end_ns = end_ns;
-	*vec_push(&focus->requests) =
-		(struct lock_request){.experiment = scan->experiment,
-				      .process = scan->process,
-				      .object = event_field(run, SYNC_OBJECT)[row],
-				      .hold = pair->hold};
+	*vec_push(&focus->requests) = (struct lock_request){.experiment = scan->experiment,
+							    .process = scan->process,
+							    .object = event->object,
+							    .hold = pair->hold};
 }
 
 static void add_stack(struct focus *focus, const struct lock_scan *scan,
-		      const struct event_run *run, size_t row)
+		      const struct lock_event *event, const struct event_run *run, size_t row)
 {
 	uint32_t node = event_stacks(run)[row];
 	uint32_t index = number_of(&focus->stack_keys, (uint64_t)scan->process_number << 32 | node);
@@ -130,7 +129,7 @@ static void add_stack(struct focus *focus, const struct lock_scan *scan,
 	if (index == focus->stacks.count)
 		*vec_push(&focus->stacks) =
 			(struct stack){.place = {scan->experiment, scan->process, node}};
-	lock_sums_add(&focus->stacks.items[index].sums, run, row);
+	lock_sums_add(&focus->stacks.items[index].sums, event);
 }
 
 static bool is_same(const struct lock *a, const struct lock *b)
@@ -140,7 +139,8 @@ static bool is_same(const struct lock *a, const struct lock *b)
 	       !strcmp(a->name, b->name);
 }
 
-static void visit(struct lock_scan *scan, uint32_t lock, const struct event_run *run, size_t row)
+static void visit(struct lock_scan *scan, uint32_t lock, const struct lock_event *event,
+		  const struct event_run *run, size_t row)
 {
 	struct focus *focus = scan->data;
 
@@ -148,9 +148,9 @@ static void visit(struct lock_scan *scan, uint32_t lock, const struct event_run 
 		focus->number = lock;
 	if (lock != focus->number)
 		return;
-	lock_sums_add(&focus->types[event_column(run, ROW_TYPE)[row]], run, row);
-	add_pair(focus, scan, run, row);
-	add_stack(focus, scan, run, row);
+	lock_sums_add(&focus->types[event->type], event);
+	add_pair(focus, scan, event, run, row);
+	add_stack(focus, scan, event, run, row);
 }
 
 static struct lock_waits waits_of(const struct lock_sums *sums)
@@ -188,7 +188,7 @@ static bool within(const struct query *query, size_t count)
 
 static void give_types(struct focus *focus, struct lock_detail *detail)
 {
-	for (unsigned type = 0; type < SYNC_TYPES; type++)
+	for (unsigned type = 0; type < LOCK_TYPES; type++)
 		if (focus->types[type].count)
 			*vec_push(&detail->types) =
 				(struct lock_type){.name = lock_type_name(type),

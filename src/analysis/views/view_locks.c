@@ -81,6 +81,36 @@ static void fill(struct tally *tally, const struct query *query, const void *arg
 	lock_scan_fini(&scan);
 }
 
+size_t locks_find_omp(struct session *session, const struct query *query, double seconds,
+		      size_t most, struct lock_finding *found)
+{
+	struct tally *tally = tally_of(session, query);
+	struct lock_scan scan = {0};
+	const struct lock **order;
+	size_t count = 0;
+
+	lock_scan_run(&scan, tally);
+	order = lock_scan_order(&scan);
+	for (size_t i = 0; i < scan.locks.count && count < most; i++) {
+		const struct lock *lock = order[i];
+		bool is_section = lock->types >> LOCK_CRITICAL & 1;
+
+		if ((!is_section && !(lock->types >> LOCK_OPENMP & 1)) ||
+		    (double)lock->sums.waited_ns / 1e9 < seconds)
+			continue;
+		found[count++] =
+			(struct lock_finding){.name = lock->name,
+					      .count = lock->sums.count,
+					      .waiters = lock->waiters,
+					      .seconds = (double)lock->sums.waited_ns / 1e9,
+					      .is_section = is_section};
+	}
+	free(order);
+	lock_scan_fini(&scan);
+	tally_release(tally);
+	return count;
+}
+
 void view_locks(struct session *session, const struct query *query, struct table *table)
 {
 	struct query by_wait = *query;

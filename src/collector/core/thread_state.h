@@ -126,7 +126,17 @@ struct omp_sums {
 	uint64_t since;				   /* … the begin of the first */
 };
 
-enum { OMP_LEVELS = 4 };
+/* Short waits for one critical section or lock that have not been written yet. */
+struct omp_lock_sums {
+	uint64_t object;
+	uint32_t type, owner, stack, calls; /* calls 0: none */
+	uint32_t generation;		    /* of the recording */
+	uint64_t waited, longest;	    /* ticks */
+	uint64_t since, until;		    /* … the begin of the first, the end of the last */
+	struct runtime_context context;	    /* then */
+};
+
+enum { OMP_LEVELS = 4, OMP_LOCK_SUMS = 4 };
 
 /* What the OpenMP layer knows of a thread (runtimes/omp.h). */
 struct omp_account {
@@ -134,6 +144,8 @@ struct omp_account {
 	uint64_t waited, executed; /* ticks so far: waiting in regions; in tasks */
 	struct ompt_thread *ompt;  /* what runtimes/ompt.c keeps of it, or NULL */
 	struct omp_sums regions, tasks;
+	struct omp_lock_sums locks[OMP_LOCK_SUMS];
+	const void *lock_name; /* of the lock that the program asks a runtime with OMPT for */
 	struct {
 		uint64_t function;
 		uint32_t stack, parent, number;

@@ -46,8 +46,8 @@ bool trace_read_param(char key, const char *value)
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
 		if (format_kinds[kind].key != key)
 			continue;
-		is_on[kind] = sources[kind]->read_param(value);
-		is_off[kind] = !is_on[kind];
+		is_off[kind] = !sources[kind]->read_param(value);
+		is_on[kind] = !is_off[kind] && !sources[kind]->made_late;
 		return true;
 	}
 	return false;
@@ -325,8 +325,8 @@ static unsigned field_count(const struct format_kind *format, unsigned type, con
 	return brief;
 }
 
-bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
-			uint64_t time_ns, uint32_t stack, const uint64_t *fields)
+bool trace_event_kept(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		      uint32_t stack, const struct runtime_context *context, const uint64_t *fields)
 {
 	const struct format_kind *format = &format_kinds[kind];
 	uint8_t *out = reserve(thread, kind, RECORD_MAX);
@@ -336,7 +336,7 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 		return false;
 	out = record_buffer_put_thread(lane, out, thread->number);
 	out = record_buffer_put_cpu(lane, out);
-	out = record_buffer_put_context(lane, out, &thread->context);
+	out = record_buffer_put_context(lane, out, context);
 	out = writer_put_pair(lane, out, &stack);
 	unsigned count = field_count(format, type, fields);
 	unsigned tag = type | (count > format->brief[type] ? FORMAT_TRACE_ALL_FIELDS : 0);
@@ -353,17 +353,28 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 	return true;
 }
 
+bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
+			uint64_t time_ns, uint32_t stack, const uint64_t *fields)
+{
+	return trace_event_kept(thread, kind, type, time_ns, stack, &thread->context, fields);
+}
+
 /*
  * Takes the lock.  False: the process has been forked since trace_enter, in a handler; or the
  * recording of the thread has just ended.
  */
-static bool begin_record(struct thread *thread)
+bool trace_lock(struct thread *thread)
 {
 	thread_lock_by_call(thread);
 	if (thread->inside && !thread->over)
 		return true;
 	thread_unlock(thread);
 	return false;
+}
+
+void trace_unlock(struct thread *thread)
+{
+	thread_unlock(thread);
 }
 
 struct count {
@@ -389,7 +400,7 @@ uint64_t trace_count(enum trace_kind kind)
 bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		 uint32_t stack, const uint64_t *fields)
 {
-	if (!begin_record(thread))
+	if (!trace_lock(thread))
 		return false;
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
 
@@ -400,7 +411,7 @@ bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uin
 bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		      const uint64_t *fields)
 {
-	if (!begin_record(thread))
+	if (!trace_lock(thread))
 		return false;
 	uint32_t stack = stack_of_caller(thread);
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
@@ -412,7 +423,7 @@ bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type
 bool trace_event_above(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		       const void *frame, const uint64_t *fields)
 {
-	if (!begin_record(thread))
+	if (!trace_lock(thread))
 		return false;
 	uint32_t stack = stack_above_frame(thread, frame);
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
@@ -432,7 +443,7 @@ uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *tex
 		length = TEXT_MAX;
 	while (cut && length > 3 && ((unsigned char)text[length - 3] & 0xc0) == 0x80)
 		length--; /* no half a character before the dots */
-	if (!begin_record(thread))
+	if (!trace_lock(thread))
 		return 0;
 	uint8_t *out = reserve(thread, kind, 1 + 2 * VARINT_MAX + length);
 
@@ -454,7 +465,7 @@ void trace_release(struct thread *thread, uint64_t time_ns, uint64_t object)
 {
 	struct record_buffer *lane = &thread->traces[TRACE_SYNC];
 
-	if (!begin_record(thread))
+	if (!trace_lock(thread))
 		return;
 	uint8_t *out = reserve(thread, TRACE_SYNC, RECORD_MAX);
 

@@ -110,6 +110,13 @@ bool trace_event_above(struct thread *thread, enum trace_kind kind, unsigned typ
 /* As trace_event, in a handler, which holds the thread's lock already. */
 bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
 			uint64_t time_ns, uint32_t stack, const uint64_t *fields);
+/* The same of an event that was kept: with the context of its moment (context_keep). */
+bool trace_event_kept(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		      uint32_t stack, const struct runtime_context *context,
+		      const uint64_t *fields);
+/* The thread's lock for the latter, in a call.  False: nothing is to be written. */
+bool trace_lock(struct thread *thread);
+void trace_unlock(struct thread *thread);
 
 /* The calling thread's: it let go of a lock that others wait for, at time_ns of CLOCK_MONOTONIC. */
 void trace_release(struct thread *thread, uint64_t time_ns, uint64_t object);

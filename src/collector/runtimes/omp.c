@@ -9,7 +9,6 @@ enum {
 	CONSTRUCTS_MAX = 1 << 14, /* more in one process are counted as what they are in */
 	SLOTS = CONSTRUCTS_MAX * 2,
 	CHAIN_MAX = 64,	       /* enclosing tasks that are compared to find recursion */
-	SUMS_US = 1000,	       /* executions in that time are one record */
 	UNKNOWN_RATE_US = 100, /* too early to tell how long a tick is */
 };
 
@@ -33,6 +32,9 @@ struct constructs {
 };
 
 static struct constructs *_Atomic constructs;
+
+/* Executions are not summed. */
+static bool each_execution;
 
 static struct constructs *make_constructs(void)
 {
@@ -72,6 +74,37 @@ static uint64_t to_ns(const struct constructs *of, uint64_t ticks)
 	if (!stamp.trusted)
 		return ticks;
 	return passed ? (uint64_t)((unsigned __int128)ticks * ns / passed) : 0;
+}
+
+uint64_t omp_ns(uint64_t ticks)
+{
+	const struct constructs *of = atomic_load(&constructs);
+
+	return of ? to_ns(of, ticks) : 0;
+}
+
+uint64_t omp_ms_ticks(void)
+{
+	static _Atomic uint64_t known;
+	const uint64_t ms_ns = 1000000, unknown_ns = UNKNOWN_RATE_US * 1000;
+	uint64_t ms = atomic_load_explicit(&known, memory_order_relaxed);
+	const struct constructs *of = ms ? NULL : atomic_load(&constructs);
+	uint64_t ns, ticks;
+
+	if (!of)
+		return ms;
+	ns = clock_now_ns() - of->ns;
+	ticks = omp_ticks() - of->ticks;
+	if (ns < unknown_ns)
+		return 0;
+	ms = (uint64_t)((unsigned __int128)ticks * ms_ns / ns);
+	atomic_store_explicit(&known, ms, memory_order_relaxed);
+	return ms;
+}
+
+uint64_t omp_sum_ticks(void)
+{
+	return each_execution ? 0 : omp_ms_ticks();
 }
 
 /* Where a construct was encountered: what its record has, but does not always tell it from others.
@@ -228,8 +261,7 @@ static struct omp_before note(struct thread *thread)
 				   .since = omp_ticks()};
 }
 
-/* False: in the child of a fork, where the thread and all numbers are others. */
-static bool is_same_recording(const struct omp_before *before)
+bool omp_is_same_recording(const struct omp_before *before)
 {
 	return before->thread && before->generation == trace_generation() &&
 	       before->thread == thread_current_if_known();
@@ -260,7 +292,7 @@ void omp_leave(const struct omp_before *before)
 {
 	struct thread *thread = before->thread;
 
-	if (!is_same_recording(before))
+	if (!omp_is_same_recording(before))
 		return;
 	omp_set(thread, OMP_CONTEXT_STATE, before->state);
 	/* Tasks that were executed meanwhile are no wait. */
@@ -291,31 +323,14 @@ static void write_sums(struct thread *thread, struct omp_sums *sums, enum format
 		trace_event(thread, TRACE_OMP, type, clock_now_ns(), sums->stack, fields);
 }
 
-/* What a sum may last, in ticks. */
-static uint64_t longest_sum(const struct constructs *of)
-{
-	const uint64_t sums_ns = SUMS_US * 1000, unknown_ns = UNKNOWN_RATE_US * 1000;
-	uint64_t ns = clock_now_ns() - of->ns, ticks = omp_ticks() - of->ticks;
-
-	if (ns < unknown_ns)
-		return 0;
-	return (uint64_t)((unsigned __int128)ticks * sums_ns / ns);
-}
-
 /* One more execution that lasted up to now. */
 static void add(struct thread *thread, struct omp_sums *sums, enum format_omp_type type,
 		const struct omp_sums *one)
 {
-	static _Atomic uint64_t known_ticks;
-	uint64_t most_ticks = atomic_load_explicit(&known_ticks, memory_order_relaxed);
-	const struct constructs *of = atomic_load(&constructs);
+	uint64_t most_ticks = omp_sum_ticks();
 
-	if (!of || !trace_enter(TRACE_OMP))
+	if (!atomic_load(&constructs) || !trace_enter(TRACE_OMP))
 		return;
-	if (!most_ticks) {
-		most_ticks = longest_sum(of);
-		atomic_store_explicit(&known_ticks, most_ticks, memory_order_relaxed);
-	}
 	if (sums->construct != one->construct)
 		write_sums(thread, sums, type, false);
 	if (!sums->construct) {
@@ -344,6 +359,7 @@ static void write_thread(struct thread *thread, void *own)
 	thread->traces[TRACE_OMP].elsewhere = thread != own;
 	write_sums(thread, &thread->omp.regions, OMP_REGION, true);
 	write_sums(thread, &thread->omp.tasks, OMP_TASKS, true);
+	omp_lock_write_all(thread);
 	thread->traces[TRACE_OMP].elsewhere = false;
 	thread_unlock(thread);
 }
@@ -383,7 +399,7 @@ void omp_region_end(struct omp_region *region)
 	struct thread *thread = before->thread;
 	struct omp_sums one;
 
-	if (!is_same_recording(before))
+	if (!omp_is_same_recording(before))
 		return;
 	thread->omp.level--;
 	/* From here on what its threads do is up to others. */
@@ -423,7 +439,7 @@ void omp_share_end(struct omp_region *region, const struct omp_before *before, u
 	struct thread *thread = before->thread;
 	uint64_t worked, longest;
 
-	if (!is_same_recording(before))
+	if (!omp_is_same_recording(before))
 		return;
 	worked = omp_ticks() - before->since - (thread->omp.waited - waited);
 	if (worked >> 63) /* a clock that has gone back */
@@ -460,7 +476,7 @@ void omp_task_end(const struct omp_before *before, uint32_t construct, uint64_t 
 	uint64_t now, delay;
 	struct omp_sums one;
 
-	if (!is_same_recording(before))
+	if (!omp_is_same_recording(before))
 		return;
 	now = omp_ticks();
 	go_back(before);
@@ -483,6 +499,7 @@ static void finish(void)
 
 static bool read_param(const char *value)
 {
+	each_execution = value[0] == 't'; /* trace */
 	return !(value[0] == 'o' && value[1] == 'f');
 }
 

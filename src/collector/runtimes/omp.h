@@ -44,6 +44,12 @@ static inline void omp_set(struct thread *thread, unsigned field, uint32_t value
 	context_set(&thread->context, RUNTIME_OPENMP, field, value);
 }
 
+/* Of ticks of the clock so far; and a millisecond in ticks.  0: it is too early to tell. */
+uint64_t omp_ns(uint64_t ticks);
+uint64_t omp_ms_ticks(void);
+/* Executions, and waits, in that time are one record. */
+uint64_t omp_sum_ticks(void);
+
 /* What a thread goes back to. */
 struct omp_before {
 	struct thread *thread; /* NULL: nothing was changed */
@@ -58,6 +64,9 @@ struct omp_before {
 /* A wait, or another state, from here to omp_leave(). */
 struct omp_before omp_enter(enum format_omp_state state);
 void omp_leave(const struct omp_before *before);
+/* False: nothing was changed; or in the child of a fork, where the thread and all numbers are
+ * others. */
+bool omp_is_same_recording(const struct omp_before *before);
 
 /*
  * The number of the construct that the caller of a wrapped function encounters; frame: that
@@ -89,6 +98,8 @@ void omp_share_end(struct omp_region *region, const struct omp_before *before, u
 struct omp_before omp_task_begin(uint32_t construct, uint32_t region);
 void omp_task_end(const struct omp_before *before, uint32_t construct, uint64_t created);
 
+/* Its waits that have not been written yet (omp_lock.c); the caller has the thread's lock. */
+void omp_lock_write_all(struct thread *thread);
 /* A thread ends: what it has not written yet. */
 void omp_thread_end(struct thread *thread);
 

@@ -12,6 +12,7 @@
 
 #include "collector/arch/sys.h"
 #include "collector/runtimes/omp.h"
+#include "collector/runtimes/omp_lock.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
@@ -41,7 +42,8 @@ struct ompt_thread {
 	struct ompt_share shares[DEEP];
 	struct ompt_task tasks[TASKS_DEEP];
 	struct ompt_wait waits[TASKS_DEEP];
-	struct omp_before mutex;
+	struct omp_before mutex;   /* an ordered section or an atomic construct */
+	struct omp_lock_wait lock; /* a critical section or a lock */
 	/* How many are open, be there room for them or not. */
 	uint32_t region_count, share_count, task_count, wait_count;
 };
@@ -185,31 +187,78 @@ static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt_d
 		omp_leave(&state->waits[state->wait_count].before);
 }
 
+static bool is_lock(int kind)
+{
+	return kind == OMPT_LOCK || kind == OMPT_NEST_LOCK || kind == OMPT_CRITICAL;
+}
+
+/* The runtime's own address of a lock tells it from others; that of the program's has a name. */
+static void request_lock(struct ompt_thread *state, int kind, const void *lock)
+{
+	const struct thread *thread = omp_thread();
+	const void *name = thread ? thread->omp.lock_name : NULL;
+
+	omp_lock_request(&state->lock, kind == OMPT_CRITICAL ? OMP_CRITICAL : OMP_LOCK, lock,
+			 name ? name : lock);
+}
+
 static void on_mutex_acquire(int kind, unsigned hint, unsigned how, uint64_t object,
 			     const void *code)
 {
-	static const enum format_omp_state states[] = {
-		[OMPT_LOCK] = OMP_STATE_LOCK_WAIT,	   [OMPT_NEST_LOCK] = OMP_STATE_LOCK_WAIT,
-		[OMPT_CRITICAL] = OMP_STATE_CRITICAL_WAIT, [OMPT_ATOMIC] = OMP_STATE_ATOMIC_WAIT,
-		[OMPT_ORDERED] = OMP_STATE_ORDERED_WAIT,
-	};
 	struct ompt_thread *state = state_of_thread(true);
 
-	(void)hint, (void)how, (void)object, (void)code;
+	(void)hint, (void)how, (void)code;
+	if (!state)
+		return;
 	/* A test does not wait, and nothing tells that it got nothing. */
-	if (state && kind > 0 && kind <= OMPT_ORDERED && states[kind])
-		state->mutex = omp_enter(states[kind]);
+	if (is_lock(kind))
+		request_lock(state, kind, (const void *)object);
+	else if (kind == OMPT_ATOMIC || kind == OMPT_ORDERED)
+		state->mutex = omp_enter(kind == OMPT_ATOMIC ? OMP_STATE_ATOMIC_WAIT
+							     : OMP_STATE_ORDERED_WAIT);
 }
 
 static void on_mutex_acquired(int kind, uint64_t object, const void *code)
 {
 	struct ompt_thread *state = state_of_thread(false);
 
-	(void)kind, (void)object, (void)code;
+	(void)code;
 	if (!state)
 		return;
-	omp_leave(&state->mutex);
-	state->mutex.thread = NULL;
+	if (is_lock(kind)) {
+		omp_lock_grant(&state->lock, __builtin_frame_address(0));
+		state->lock.before.thread = NULL;
+	} else if (kind == OMPT_TEST_LOCK || kind == OMPT_TEST_NEST_LOCK) {
+		omp_lock_taken((const void *)object);
+	} else {
+		omp_leave(&state->mutex);
+		state->mutex.thread = NULL;
+	}
+}
+
+static void on_mutex_released(int kind, uint64_t object, const void *code)
+{
+	(void)code;
+	if (kind != OMPT_ORDERED && kind != OMPT_ATOMIC)
+		omp_lock_release((const void *)object);
+}
+
+/* A nested lock is taken once more, or let go of as often, by the thread that has it. */
+static void on_nest_lock(int endpoint, uint64_t object, const void *code)
+{
+	struct ompt_thread *state = state_of_thread(false);
+
+	(void)code;
+	if (!state)
+		return;
+	if (endpoint == OMPT_END) {
+		omp_lock_release((const void *)object);
+		return;
+	}
+	omp_lock_taken((const void *)object);
+	/* its request was one like others */
+	omp_leave(&state->lock.before);
+	state->lock.before.thread = NULL;
 }
 
 /* ---- explicit tasks ---- */
@@ -299,6 +348,8 @@ static int begin(ompt_function_lookup look_up, int device, ompt_data_t *data)
 		{OMPT_REDUCTION, (ompt_callback)on_sync_region},
 		{OMPT_MUTEX_ACQUIRE, (ompt_callback)on_mutex_acquire},
 		{OMPT_MUTEX_ACQUIRED, (ompt_callback)on_mutex_acquired},
+		{OMPT_MUTEX_RELEASED, (ompt_callback)on_mutex_released},
+		{OMPT_NEST_LOCK_AGAIN, (ompt_callback)on_nest_lock},
 		{OMPT_TASK_CREATE, (ompt_callback)on_task_create},
 		{OMPT_TASK_SCHEDULE, (ompt_callback)on_task_schedule},
 	};

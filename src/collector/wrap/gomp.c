@@ -4,23 +4,17 @@
  * What it does by itself (the barrier at the end of a region, threads without work) is seen by the
  * function that it is given for each thread: ours, which calls the program's.
  *
- * The functions behind ours are looked up when they are first called: libgomp may be loaded late,
- * and into a scope of its own.  Where another runtime has these names (libomp has), ours do nothing
- * but call it: that one tells us itself (ompt.c).
+ * Where another runtime has these names (libomp has), ours do nothing but call it: that one tells
+ * us itself (ompt.c).  Critical sections and locks are in omp_lock.c.
  */
+#include "collector/wrap/gomp.h"
 #include "collector/core/next_functions.h"
 #include "collector/runtimes/omp.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
 typedef void body_function(void *data);
 typedef void copy_function(void *to, void *from);
-
-struct next {
-	void *_Atomic function;
-	bool is_other; /* of another runtime than libgomp */
-};
 
 static bool is_of_gomp(const void *symbol)
 {
@@ -29,8 +23,7 @@ static bool is_of_gomp(const void *symbol)
 	return dladdr(symbol, &info) && strstr(info.dli_fname, "libgomp");
 }
 
-/* The next definition, or NULL. */
-static void *look_up(struct next *next, const char *name, const void *caller)
+void *gomp_look_up(struct next *next, const char *name, const void *caller)
 {
 	void *function = atomic_load_explicit(&next->function, memory_order_acquire);
 
@@ -44,14 +37,6 @@ static void *look_up(struct next *next, const char *name, const void *caller)
 	atomic_store_explicit(&next->function, function, memory_order_release);
 	return function;
 }
-
-/* Declares `real`, the function behind a wrapper, of its type. */
-#define REAL(result, name, parameters)                                                             \
-	static struct next next;                                                                   \
-	result(*real) parameters;                                                                  \
-	void *found = look_up(&next, #name, __builtin_return_address(0));                          \
-                                                                                                   \
-	memcpy(&real, &found, sizeof(real))
 
 /* ---- regions ---- */
 
@@ -192,8 +177,6 @@ unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned thre
 
 WAIT_VOID(GOMP_barrier, (void), (), OMP_STATE_EXPLICIT_BARRIER)
 WAIT(bool, GOMP_barrier_cancel, (void), (), OMP_STATE_EXPLICIT_BARRIER)
-WAIT_VOID(GOMP_critical_start, (void), (), OMP_STATE_CRITICAL_WAIT)
-WAIT_VOID(GOMP_critical_name_start, (void **lock), (lock), OMP_STATE_CRITICAL_WAIT)
 WAIT_VOID(GOMP_atomic_start, (void), (), OMP_STATE_ATOMIC_WAIT)
 WAIT_VOID(GOMP_ordered_start, (void), (), OMP_STATE_ORDERED_WAIT)
 WAIT_VOID(GOMP_loop_end, (void), (), OMP_STATE_IMPLICIT_BARRIER)
@@ -218,10 +201,6 @@ WAIT_VOID(GOMP_doacross_wait, NUMBERS(long), (a, b, c, d, e, f, g, h, i, j, k, l
 	  OMP_STATE_ORDERED_WAIT)
 WAIT_VOID(GOMP_doacross_ull_wait, NUMBERS(unsigned long long), (a, b, c, d, e, f, g, h, i, j, k, l),
 	  OMP_STATE_ORDERED_WAIT)
-WAIT_VOID(omp_set_lock, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
-WAIT_VOID(omp_set_lock_, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
-WAIT_VOID(omp_set_nest_lock, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
-WAIT_VOID(omp_set_nest_lock_, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
 
 /* ---- explicit tasks ---- */
 

@@ -137,7 +137,7 @@ static bool run(struct print *print, const struct command *command, char **argum
 
 bool command_run(struct print *print, const struct command *command, char **arguments, size_t count)
 {
-	if (!command_check_data(print, command->data))
+	if (!command_check_data(print, command))
 		return false;
 	if (!print->session && !command->no_session)
 		return say_error(print, "%s: no experiment is open", command->name);

@@ -58,6 +58,7 @@ struct command {
 	bool sums_only;	 /* what analysis/cache/cache.h keeps is enough for it */
 	bool code_only;	 /* the same, with what it keeps of code */
 	enum command_data data;
+	enum command_data or_data; /* with which it has something to show, too */
 	enum command_setting setting;
 	enum command_objects objects;
 	bool defines;	    /* it defines such objects: another command shows them */
@@ -81,7 +82,7 @@ const char *command_group_title(enum command_group group);
 /* TRACE_KINDS: of none. */
 enum trace_kind command_data_kind(enum command_data data);
 /* Whether the experiments hold the data. False after say_error(), which says how to record it. */
-bool command_check_data(struct print *print, enum command_data data);
+bool command_check_data(struct print *print, const struct command *command);
 
 /*
  * A command by its name, an alias or a unique beginning of one, without regard

@@ -186,6 +186,7 @@ const struct command command_rows_locks[] = {
 	 .help = "what was waited for: locks and the like, with their wait times",
 	 .run = command_locks,
 	 .data = DATA_SYNC,
+	 .or_data = DATA_OMP,
 	 .comes_next = true},
 	{.name = "lock",
 	 .min_arguments = 1,
@@ -194,6 +195,7 @@ const struct command command_rows_locks[] = {
 	 .arguments = "LOCK|N",
 	 .help = "one of them, by name or place in the list: who waited for whom, and where",
 	 .run = command_lock,
-	 .data = DATA_SYNC},
+	 .data = DATA_SYNC,
+	 .or_data = DATA_OMP},
 	{0},
 };

@@ -6,6 +6,7 @@
  * The facts are collected as rows first, so that text and JSON say the same.
  */
 #include "analysis/index/index.h"
+#include "analysis/kinds/locks.h"
 #include "analysis/kinds/omp_regions.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/session.h"
@@ -264,6 +265,45 @@ static void add_regions(struct report *report)
 				      100 * found[i].lost,
 				      unequal ? " in the barrier: unequal work"
 					      : ": waits, or regions too short for their threads"));
+	}
+}
+
+/* OpenMP's critical sections and locks that threads wait for, and who has them meanwhile. */
+static void add_omp_locks(struct report *report)
+{
+	enum { LOCKS_SHOWN = 3 };
+	static const double least_share = 0.01; /* of all threads' time */
+	struct session *session = report->print->session;
+	const struct query *query = &report->print->query;
+	double whole = view_total(session, query, metric_find(session, "total"));
+	struct lock_finding found[LOCKS_SHOWN];
+	struct result *result = &report->result;
+	size_t count =
+		session_has_trace(session, TRACE_OMP) && whole > 0
+			? locks_find_omp(session, query, least_share * whole, LOCKS_SHOWN, found)
+			: 0;
+
+	if (count)
+		add_section(report, "OpenMP critical sections and locks that threads wait for");
+	for (size_t i = 0; i < count; i++) {
+		struct part *line = add_line(report, "locks", "  ");
+		double share = number_share(found[i].seconds, whole);
+
+		part_set(result, line, "name", value_text(result, found[i].name));
+		part_set(result, line, "sync", value_real(found[i].seconds, 3));
+		part_set(result, line, "syncn", value_count(found[i].count));
+		part_set(result, line, "waiters", value_count(found[i].waiters));
+		part_set(result, line, "percent", value_real(share, 2));
+		part_add(result, line, NULL, NULL,
+			 value_printf(result,
+				      "%s %s: %" PRIu64 " thread%s waited %" PRIu64
+				      " time%s, %.3f s, %.0f %% of all threads' time; who had it: "
+				      "-lock '%s'",
+				      found[i].is_section ? "critical section" : "lock",
+				      found[i].name, found[i].waiters,
+				      found[i].waiters == 1 ? "" : "s", found[i].count,
+				      found[i].count == 1 ? "" : "s", found[i].seconds, share,
+				      found[i].name));
 	}
 }
 
@@ -669,6 +709,7 @@ static bool command_report(struct print *print, char **arguments, size_t count)
 	add_times(&report);
 	add_traces(&report);
 	add_regions(&report);
+	add_omp_locks(&report);
 	if (report.total > 0) {
 		add_threads(&report);
 		add_functions(&report);

@@ -110,9 +110,14 @@ static bool check_trace(struct print *print, enum trace_kind kind)
 	return true;
 }
 
-bool command_check_data(struct print *print, enum command_data data)
+bool command_check_data(struct print *print, const struct command *command)
 {
+	enum command_data data = command->data;
+
 	if (data == DATA_ANY)
+		return true;
+	if (command->or_data && print->session &&
+	    session_has_trace(print->session, command_data_kind(command->or_data)))
 		return true;
 	if (data < DATA_COUNTS)
 		return check_trace(print, command_data_kind(data));

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Critical sections and locks of OpenMP.  Of libgomp all is seen here.  A runtime that speaks OMPT
+ * tells of its waits itself, but not by which variable the program knows the lock: it is noted
+ * here, for its callback.
+ */
+#include "collector/runtimes/omp_lock.h"
+#include "collector/core/next_functions.h"
+#include "collector/wrap/gomp.h"
+
+static void name_lock(const void *lock)
+{
+	struct thread *thread = omp_thread();
+
+	if (thread)
+		thread->omp.lock_name = lock;
+}
+
+/* lock: what tells it from others; object: what has its name, or NULL. */
+#define ACQUIRE(name, type, parameters, arguments, lock_, object_)                                 \
+	COLLECTOR_EXPORT void name parameters;                                                     \
+	void name parameters                                                                       \
+	{                                                                                          \
+		struct omp_lock_wait wait;                                                         \
+		REAL(void, name, parameters);                                                      \
+                                                                                                   \
+		if (!real)                                                                         \
+			return;                                                                    \
+		if (next.is_other) {                                                               \
+			name_lock(object_);                                                        \
+			real arguments;                                                            \
+			name_lock(NULL);                                                           \
+			return;                                                                    \
+		}                                                                                  \
+		omp_lock_request(&wait, type, lock_, object_);                                     \
+		real arguments;                                                                    \
+		omp_lock_grant(&wait, __builtin_frame_address(0));                                 \
+	}
+
+#define TEST(name)                                                                                 \
+	COLLECTOR_EXPORT int name(void *lock);                                                     \
+	int name(void *lock)                                                                       \
+	{                                                                                          \
+		int result;                                                                        \
+		REAL(int, name, (void *));                                                         \
+                                                                                                   \
+		result = real ? real(lock) : 1;                                                    \
+		if (real && result && !next.is_other)                                              \
+			omp_lock_taken(lock);                                                      \
+		return result;                                                                     \
+	}
+
+#define RELEASE(name, parameters, arguments, lock_)                                                \
+	COLLECTOR_EXPORT void name parameters;                                                     \
+	void name parameters                                                                       \
+	{                                                                                          \
+		REAL(void, name, parameters);                                                      \
+                                                                                                   \
+		if (!real)                                                                         \
+			return;                                                                    \
+		if (!next.is_other)                                                                \
+			omp_lock_release(lock_);                                                   \
+		real arguments;                                                                    \
+	}
+
+static char unnamed; /* its address is the section's without a name */
+
+ACQUIRE(GOMP_critical_start, OMP_CRITICAL, (void), (), &unnamed, NULL)
+ACQUIRE(GOMP_critical_name_start, OMP_CRITICAL, (void **lock), (lock), lock, lock)
+RELEASE(GOMP_critical_end, (void), (), &unnamed)
+RELEASE(GOMP_critical_name_end, (void **lock), (lock), lock)
+
+ACQUIRE(omp_set_lock, OMP_LOCK, (void *lock), (lock), lock, lock)
+ACQUIRE(omp_set_lock_, OMP_LOCK, (void *lock), (lock), lock, lock)
+ACQUIRE(omp_set_nest_lock, OMP_LOCK, (void *lock), (lock), lock, lock)
+ACQUIRE(omp_set_nest_lock_, OMP_LOCK, (void *lock), (lock), lock, lock)
+TEST(omp_test_lock)
+TEST(omp_test_lock_)
+TEST(omp_test_nest_lock)
+TEST(omp_test_nest_lock_)
+RELEASE(omp_unset_lock, (void *lock), (lock), lock)
+RELEASE(omp_unset_lock_, (void *lock), (lock), lock)
+RELEASE(omp_unset_nest_lock, (void *lock), (lock), lock)
+RELEASE(omp_unset_nest_lock_, (void *lock), (lock), lock)
+
+/* What clang makes of a critical section. */
+ACQUIRE(__kmpc_critical, OMP_CRITICAL, (void *place, int thread, void *lock), (place, thread, lock),
+	lock, lock)
+ACQUIRE(__kmpc_critical_with_hint, OMP_CRITICAL,
+	(void *place, int thread, void *lock, unsigned hint), (place, thread, lock, hint), lock,
+	lock)
