@@ -368,13 +368,23 @@ def thread_numbers(count):
     return {'profile': golden.file_header('profile', 96) + golden.block(b''.join(one), 1, 0)}
 
 
+def addresses_of_blocks(count):
+    """Allocations whose addresses, times a factor that is known, are small numbers: without a secret all have one place."""
+    factor, before, records = pow(0x9e3779b97f4a7c15, -1, 1 << 64), 0, []
+    for i in range(1, count + 1):
+        address = i * factor % 2**64
+        records.append(b'\x20\1' + golden.zigzag(signed((address - before) % 2**64)) + b'\1')
+        before = address
+    return trace('heaptrace', b''.join(records))
+
+
 @test(alone=True)
 def numbers_that_meet(t):
     """Addresses, contexts and threads that are made to share places in tables, as their hashes are known: each costs as much as any other."""
     path, empty = t.directory / 'hostile.er', t.directory / 'empty.er'
     golden.founder(empty)
     least = spend(t, 'print', '-functions', empty)[0]
-    for make in addresses, contexts, thread_numbers:
+    for make in addresses, contexts, thread_numbers, addresses_of_blocks:
         spent = []
         for count in 20000, GROWTH * 20000:
             shutil.rmtree(path, ignore_errors=True)
@@ -383,6 +393,31 @@ def numbers_that_meet(t):
                 golden.write(path, name, data)
             spent.append(spend(t, 'print', '-limit', '20', '-functions', path)[0])
         t.within(spent[1] <= 2 * GROWTH * (spent[0] + least), f'{make.__name__}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of them')
+
+
+# Files of a descendant, as small as they may be: what is far away by its number.
+DESCENDANTS = {
+    'texts': lambda: trace('iotrace', b'\x85' + golden.varint((1 << 20) - 1) + b'\1a\x20\1\1\1\1\1'),
+}
+
+
+@test(alone=True)
+def descendants(t):
+    """Many descendants that are next to nothing."""
+    path = t.directory / 'hostile.er'
+    for kind, make in DESCENDANTS.items():
+        shutil.rmtree(path, ignore_errors=True)
+        golden.founder(path)
+        for i in range(100):
+            below = path / f'_f{i}.er'
+            below.mkdir()
+            golden.write(below, 'log.xml', golden.LOG.split('<system')[0] + golden.PROCESS.format(pid=1000 + i, lineage=f'_f{i}', tstamp=5000) + '</experiment>\n')
+            for name, data in make().items():
+                golden.write(below, name, data)
+        size = sum(file.stat().st_size for file in path.rglob('*') if file.is_file())
+        for words in ['ls'], ['print', '-limit', '20', '-functions']:
+            _, memory, messages = spend(t, *words, path)
+            t.check(memory <= TIMES_DENSE * size + BESIDE, f'{kind}, {words}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
 
 
 def in_one_another(path, count):
