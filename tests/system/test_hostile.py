@@ -274,6 +274,33 @@ def communicators(count):
     return texts + b''.join(b'\x20\1\1\1' + golden.varint(i) + b'\4\3\1' for i in range(2, count + 2))
 
 
+def chain_and_leaves(count, outer):
+    """Nodes 1 to count + 1: one within the other, the first at `outer`; and then as many beside them."""
+    chain = b'\1\0' + golden.zigzag(outer) + b'\1\0' + golden.zigzag(0x400100 - outer) + b'\1\1' * (count - 1)
+    leaves = b''.join(golden.varint(count + 2 + i) + b'\0' + golden.zigzag(2) for i in range(count))
+    return golden.file_header('stacks', 128) + golden.block(chain + leaves, 3, 1, count=2 * count + 1)
+
+
+def at_the_end_of_the_chain(count, context):
+    """An event there in each of so many contexts."""
+    events = golden.Events().thread(1, 12, 0)
+    events.data += b''.join(b'\x87' + context(i) + b'\x40\1' + golden.zigzag(count + 1 if not i else 0) for i in range(count))
+    return golden.file_header('profile', 96) + events.end(count).block()
+
+
+def in_constructs(count):
+    """OpenMP constructs that were reached by a call stack each, and an event in each, deep below the runtime."""
+    records = b''.join(b'\0\1' + golden.zigzag(1 if i else count + 2) + golden.varint(i + 1) + b'\0\0\0' + golden.varint(0x400100) for i in range(count))
+    return {'map.xml': golden.MAP.replace('/lib/first.so', '/lib/libgomp.so.1').replace('/lib/second.so', '/lib/libgomp.so.1'),
+            'stacks': chain_and_leaves(count, 0x700100), **trace('omptrace', records),
+            'profile': at_the_end_of_the_chain(count, lambda i: b'\1\2\2' + golden.varint(i + 1))}
+
+
+def in_java_stacks(count):
+    """Java stacks of one method each, and an event in each, deep in native code below a method made at run time."""
+    return {'stacks': chain_and_leaves(count, 0x600000), 'profile': at_the_end_of_the_chain(count, lambda i: b'\2\1' + golden.varint(count + 2 + i))}
+
+
 # What others than map.xml and log.xml tell, each in as few bytes as there can be: how many at first, the files, a setting, commands.
 RECORDINGS = {
     'events': (1 << 20, lambda n: {'profile': golden.file_header('profile', 96) + golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2).block()
@@ -288,6 +315,8 @@ RECORDINGS = {
     'blocks': (200000, lambda n: trace('heaptrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'heap', ['-leaks', '-allocs', '-heapstat', '-report']),
     'locks': (200000, lambda n: trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'sync', ['-locks', '-functions', '-report']),
     'communicators': (20, lambda n: trace('mpitrace', communicators(n)), 'mpi', ['-mpistat', '-mpimatrix', '-mpiwaits', '-mpicomms', '-report']),
+    'stacks in constructs': (2000, in_constructs, 'openmp', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
+    'stacks in Java stacks': (2000, in_java_stacks, 'java', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
     'files': (100000, lambda n: trace('iotrace', named(n)), 'io', ['-ioactivity', '-iodetail', '-iostat', '-report']),
 }
 
@@ -397,6 +426,8 @@ def numbers_that_meet(t):
 
 # Files of a descendant, as small as they may be: what is far away by its number.
 DESCENDANTS = {
+    'constructs': lambda: {**trace('omptrace', b'\x20\1' + golden.varint((1 << 20) - 1) + b'\0\0\0\1'),
+                           'profile': golden.file_header('profile', 96) + golden.block(b'\x80\1\1\0\x87\1\2\2\1\x50\1', 1, 0)},
     'texts': lambda: trace('iotrace', b'\x85' + golden.varint((1 << 20) - 1) + b'\1a\x20\1\1\1\1\1'),
 }
 
