@@ -433,6 +433,29 @@ DESCENDANTS = {
 
 
 @test(alone=True)
+def functions_of_the_parent(t):
+    """Descendants of a program that has made many functions: each has those that its call stacks go through."""
+    path = t.directory / 'hostile.er'
+    for count in 25, GROWTH * 25:
+        shutil.rmtree(path, ignore_errors=True)
+        golden.founder(path)
+        lines = ''.join(f'<event kind="load" vaddr="{4096 + i * 16}" size="16" name="f{i:x}"/>\n' for i in range(1000 * count))
+        golden.write(path, 'map.xml', golden.MAP.split('<event')[0] + lines + '</maps>\n')
+        for i in range(count):
+            below = path / f'_f{i}.er'
+            below.mkdir()
+            golden.write(below, 'log.xml', golden.LOG.split('<system')[0] + golden.PROCESS.format(pid=1000 + i, lineage=f'_f{i}', tstamp=5000) + '</experiment>\n')
+            golden.write(below, 'map.xml', golden.MAP.split('<event')[0] + f'<event kind="inherit" events="{1000 * count}"/>\n</maps>\n')
+            golden.write(below, 'stacks', golden.file_header('stacks', 128) + golden.packed(1, [(0, 4096 + 16 * i + 8)]))
+            golden.write(below, 'profile', golden.file_header('profile', 96) + golden.Events().thread(1, 1000 + i, 0).event(1000, 1000, 'user', 1).end(1000).block())
+        size = sum(file.stat().st_size for file in path.rglob('*') if file.is_file())
+        _, memory, messages = spend(t, 'print', '-functions', path)
+        t.check(memory <= TIMES * size + BESIDE, f'{memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+    names = {row['name'] for row in t.print(path, '-limit', '0', '-functions')[0]['rows']}
+    t.check({f'f{i:x}' for i in range(count)} <= names, 'what the descendants went through has its names')
+
+
+@test(alone=True)
 def descendants(t):
     """Many descendants that are next to nothing."""
     path = t.directory / 'hostile.er'
