@@ -426,6 +426,8 @@ def numbers_that_meet(t):
 
 # Files of a descendant, as small as they may be: what is far away by its number.
 DESCENDANTS = {
+    'nothing': dict,
+    'stacks': lambda: {'stacks': golden.file_header('stacks', 128) + golden.packed((1 << 22) - 2, [(0, 0x401000)])},
     'constructs': lambda: {**trace('omptrace', b'\x20\1' + golden.varint((1 << 20) - 1) + b'\0\0\0\1'),
                            'profile': golden.file_header('profile', 96) + golden.block(b'\x80\1\1\0\x87\1\2\2\1\x50\1', 1, 0)},
     'texts': lambda: trace('iotrace', b'\x85' + golden.varint((1 << 20) - 1) + b'\1a\x20\1\1\1\1\1'),
@@ -458,7 +460,7 @@ def functions_of_the_parent(t):
 @test(alone=True)
 def descendants(t):
     """Many descendants that are next to nothing."""
-    path = t.directory / 'hostile.er'
+    path, least = t.directory / 'hostile.er', {}
     for kind, make in DESCENDANTS.items():
         shutil.rmtree(path, ignore_errors=True)
         golden.founder(path)
@@ -470,8 +472,9 @@ def descendants(t):
                 golden.write(below, name, data)
         size = sum(file.stat().st_size for file in path.rglob('*') if file.is_file())
         for words in ['ls'], ['print', '-limit', '20', '-functions']:
-            _, memory, messages = spend(t, *words, path)
+            seconds, memory, messages = spend(t, *words, path)
             t.check(memory <= TIMES_DENSE * size + BESIDE, f'{kind}, {words}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+            t.within(seconds <= 10 * least.setdefault(words[0], seconds), f'{kind}, {words}: {seconds:.3f} s, and {least[words[0]]:.3f} s for nothing')
 
 
 def in_one_another(path, count):
