@@ -3,7 +3,7 @@
 #ifndef HELIO_EXPERIMENT_INHERIT_H
 #define HELIO_EXPERIMENT_INHERIT_H
 
-#include "experiment/experiment.h"
+#include "experiment/process.h"
 
 /* After all processes have been read. */
 void experiment_inherit(struct experiment *experiment, struct diag_list *warnings);
