@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "experiment/before.h"
 #include "experiment/gprofng/gprofng.h"
+#include "experiment/inherit.h"
 #include "experiment/lives.h"
 #include "experiment/unrecorded.h"
 #include "format/archive.h"
@@ -119,38 +120,6 @@ static void report_missing(const struct process *process, const char *clock,
 			diag_add(diags, DIAG_WARNING, "%s: %s", process->name, files[i].text);
 }
 
-/*
- * The functions that a process had from the one that forked it: "_f1_x2" is of
- * "_f1", and that of the founder, "".  Where the experiment was opened at a
- * descendant, its ancestors' maps are read for this.
- */
-static void inherit_functions(struct experiment *experiment, struct experiment_map *map,
-			      const char *lineage, const struct read_context *context)
-{
-	size_t length;
-
-	if (!map->inherits || !lineage_step(lineage, &length))
-		return;
-
-	const struct process *parent = experiment_find_lineage(experiment, lineage, length);
-
-	if (parent) {
-		experiment_map_inherit(map, &parent->map);
-		return;
-	}
-
-	char *rest = arena_strndup(&experiment->arena, lineage, length);
-	struct read_context above = *context;
-	struct experiment_map temporary;
-
-	above.folder = experiment->family;
-	above.directory = length ? arena_printf(&experiment->arena, "%s.er", rest) : "";
-	experiment_map_read(&temporary, &experiment->arena, &above);
-	inherit_functions(experiment, &temporary, rest, &above);
-	experiment_map_inherit(map, &temporary);
-	experiment_map_fini(&temporary);
-}
-
 /* Ids in contexts become nodes, as those of events. */
 static void bind_contexts(struct process *process, const struct read_context *context)
 {
@@ -192,7 +161,6 @@ static void read_data(struct experiment *experiment, struct process *process,
 	experiment_stacks_forget_ids(&process->stacks);
 	experiment_heap_match(&process->heap, &process->traces[TRACE_HEAP]);
 	experiment_map_read(&process->map, &experiment->arena, &context);
-	inherit_functions(experiment, &process->map, process->lineage, &context);
 
 	const struct process *founder = &experiment->processes.items[0];
 
@@ -483,6 +451,8 @@ static enum status open_extent(int opened, const char *path, enum extent extent,
 	else if (!experiment->processes.items[0].log.is_gprofng)
 		inherit_facts(experiment);
 	warnings->about = 0;
+	if (extent == EXTENT_ALL)
+		experiment_inherit(experiment, warnings);
 	experiment_settle_ends(experiment, warnings);
 	*out = experiment;
 	return STATUS_OK;

@@ -6,6 +6,8 @@
  */
 #include "experiment/heap.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +77,7 @@ struct matcher {
 
 static size_t home_of(const struct block_table *table, uint64_t address)
 {
-	return (size_t)(address * 0x9e3779b97f4a7c15u >> table->shift);
+	return (size_t)(hash_u64(address) >> table->shift);
 }
 
 /* The address's slot, or the free one where it would be. */

@@ -319,16 +319,33 @@ static void inherit_segment(struct experiment_map *map, const struct experiment_
 		withdraw(map, segment, &map->strays.items[stray]);
 }
 
-void experiment_map_inherit(struct experiment_map *map, const struct experiment_map *parent)
+/* Its end counts, too: a return address may be there. */
+static bool has_pc(const struct map_segment *segment, const struct map_pcs *pcs)
+{
+	size_t low = 0, high = pcs->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pcs->items[middle] < segment->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < pcs->count && pcs->items[low] <= segment->end;
+}
+
+void experiment_map_inherit(struct experiment_map *map, const struct experiment_map *parent,
+			    const struct map_pcs *pcs)
 {
 	struct hash_map strays = {0}; /* the first one of each address */
 
 	for (size_t i = 0; i < map->strays.count; i++)
 		hash_map_put(&strays, map->strays.items[i].address, (uint32_t)i);
-	for (size_t i = 0; i < parent->segments.count; i++) {
+	for (size_t i = 0; pcs->count && i < parent->segments.count; i++) {
 		const struct map_segment *segment = &parent->segments.items[i];
 
-		if (segment->function == MAP_NONE)
+		if (segment->function == MAP_NONE || !has_pc(segment, pcs))
 			continue;
 
 		const struct map_function *function = &parent->functions.items[segment->function];

@@ -62,8 +62,18 @@ void experiment_map_read(struct experiment_map *map, struct arena *arena,
 void experiment_map_sort(struct experiment_map *map);
 void experiment_map_fini(struct experiment_map *map);
 
-/* Adds the functions that the parent had announced before it forked; where map->inherits. */
-void experiment_map_inherit(struct experiment_map *map, const struct experiment_map *parent);
+/* Addresses, sorted. */
+struct map_pcs {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+/*
+ * Adds the functions that the parent had announced before it forked, and that are at one of these
+ * addresses; where map->inherits.
+ */
+void experiment_map_inherit(struct experiment_map *map, const struct experiment_map *parent,
+			    const struct map_pcs *pcs);
 
 /*
  * The segment that held a pc in an epoch, or MAP_NONE.  Of the segments that

@@ -17,7 +17,7 @@ enum {
 	 * reserve memory for them.
 	 */
 	IDS_PER_BYTE = 64,
-	IDS_ALWAYS_ALLOWED = 1 << 22,
+	IDS_ALWAYS_ALLOWED = 1 << 16,
 };
 
 struct stacks_reader {

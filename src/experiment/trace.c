@@ -10,14 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXTS_MAX = 1 << 20 };
-
 #define TIME_MAX_NS (UINT64_C(1) << 62)
 
 struct trace_reader {
 	struct experiment_trace *trace;
 	const struct format_kind *format;
-	struct arena *arena;
+	struct arena *arena; /* NULL: texts are not kept */
+	uint64_t texts_max;  /* each takes some bytes of the file: a higher number is damage */
 	/* the block in hand */
 	uint64_t time, stack;
 	uint64_t near[TRACE_FIELDS_MAX];
@@ -102,8 +101,10 @@ static const uint8_t *read_text(struct trace_reader *reader, const uint8_t *in, 
 
 	in = varint_get(in, end, &number);
 	in = in ? varint_get(in, end, &length) : NULL;
-	if (!in || number >= TEXTS_MAX || length > (uint64_t)(end - in))
+	if (!in || number >= reader->texts_max || length > (uint64_t)(end - in))
 		return NULL;
+	if (!reader->arena)
+		return in + length;
 	while (trace->texts.count <= number)
 		*vec_push(&trace->texts) = NULL;
 	trace->texts.items[number] = arena_strndup(reader->arena, (const char *)in, (size_t)length);
@@ -237,6 +238,7 @@ void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 	trace->damaged = state == FILE_UNUSABLE;
 	if (state != FILE_USABLE)
 		return;
+	reader.texts_max = file.size;
 	rows_open(&trace->rows);
 	while (block_file_next(&file, &block))
 		read_block(&reader, &block);
@@ -250,7 +252,6 @@ void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 uint64_t experiment_trace_count(enum trace_kind kind, const struct read_context *context)
 {
 	struct experiment_trace trace;
-	struct arena arena = {0};
 	struct block_file file;
 	struct block block;
 	uint64_t events = 0;
@@ -260,15 +261,13 @@ uint64_t experiment_trace_count(enum trace_kind kind, const struct read_context 
 		return 0;
 	while (block_file_next(&file, &block)) {
 		struct trace_reader reader = {
-			.trace = &trace, .format = &format_kinds[kind], .arena = &arena};
+			.trace = &trace, .format = &format_kinds[kind], .texts_max = file.size};
 
 		experiment_trace_init(&trace, kind);
 		rows_open(&trace.rows);
 		read_block(&reader, &block);
 		events += trace.rows.count;
 		experiment_trace_fini(&trace);
-		arena_fini(&arena);
-		arena = (struct arena){0};
 	}
 	block_file_close(&file);
 	return events;

@@ -42,10 +42,13 @@ static struct {
 #define ENTRY(name) {#name, &their.name},
 static const struct late_function functions[] = {FUNCTIONS(ENTRY)};
 
-/* A connection, and since when the server has been waiting for a whole request. */
+/*
+ * A connection, and since when the server has been waiting for a whole request.  Who has not shown
+ * the secret may leave an answer unread for as long: it would hold a connection by that, too.
+ */
 struct client {
 	int fd;
-	double since; /* 0: a request is being answered */
+	double since; /* 0: a request with the secret is being answered */
 	bool used;
 	bool is_known;	/* a request has had the secret */
 	bool is_ending; /* it has been shut down */
@@ -129,25 +132,29 @@ static struct client *client_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
-static void note_request(struct http *http, struct MHD_Connection *connection, bool at_work)
+/* The server waits for the next request. */
+static void note_waiting(struct http *http, struct MHD_Connection *connection)
 {
 	struct client *client = client_of(connection);
 
 	pthread_mutex_lock(&http->lock);
 	if (client)
-		client->since = at_work ? 0 : server_now();
+		client->since = server_now();
 	pthread_mutex_unlock(&http->lock);
 }
 
-static void note_secret(struct http *http, struct MHD_Connection *connection,
-			const struct request *request)
+/* A request is there, and will be answered. */
+static void note_request(struct http *http, struct MHD_Connection *connection,
+			 const struct request *request)
 {
 	struct client *client = client_of(connection);
 	bool is_known = guard_knows(http->server, request);
 
 	pthread_mutex_lock(&http->lock);
-	if (client)
-		client->is_known |= is_known;
+	if (client && is_known) {
+		client->is_known = true;
+		client->since = 0;
+	}
 	pthread_mutex_unlock(&http->lock);
 }
 
@@ -276,7 +283,7 @@ static enum MHD_Result answer_request_of(struct http *http, struct MHD_Connectio
 		request.query = question + 1;
 	}
 	their.MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
-	note_secret(http, connection, &request);
+	note_request(http, connection, &request);
 	exchange->at_work = true;
 	server->at_work++;
 	if (headers.bytes > REQUEST_HEADERS_MOST)
@@ -309,7 +316,7 @@ static void end_exchange(void *data, struct MHD_Connection *connection, void **o
 
 	if (!exchange)
 		return;
-	note_request(http, connection, false);
+	note_waiting(http, connection);
 	if (exchange->at_work)
 		http->server->at_work--;
 	http->server->last_request = server_now();
@@ -357,7 +364,6 @@ static enum MHD_Result take_request(void *data, struct MHD_Connection *connectio
 		*piece_size = 0;
 		return MHD_YES;
 	}
-	note_request(data, connection, true);
 	return answer_request_of(data, connection, method, exchange);
 }
 

@@ -7,13 +7,18 @@ binary is kept in the source.
 """
 import os
 import pathlib
+import re
+import shutil
 import struct
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'reader'))
+FUZZ = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(FUZZ.parent / 'golden'), str(FUZZ.parent / 'reader')]
 import make_golden  # noqa: E402
+import make_kinds  # noqa: E402
+import make_openmp  # noqa: E402
 
 NAMES = ('main', '_ZN3app6Worker3runEi', '_ZNSt6vectorIiSaIiEE9push_backERKi', '_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc',
          '_RNvCs1234_7mycrate3foo', '_ZN4core3fmt9Formatter3pad17h0123456789abcdefE', '_D3std5stdio7writelnFAyaZv', '_Z', 'f.part.0', 'g@@V1')
@@ -83,6 +88,18 @@ def golden(directory):
     return [(directory / name).read_bytes() for name in ('program', 'split.dwo', 'debug')]
 
 
+def kinds(directory):
+    """The experiments that fuzz_kinds.c copies, and each file of them that it replaces."""
+    recordings = folder(directory, 'recordings')
+    shutil.rmtree(recordings)
+    recordings.mkdir()
+    for module in make_kinds, make_openmp:
+        module.make(str(recordings))
+    names = re.findall(r'"(\w+\.1\.er/[^"]*)"', (FUZZ / 'fuzz_kinds.c').read_text().split('static const char *const others')[0])
+    for number, name in enumerate(names):
+        (folder(directory, 'kinds') / str(number)).write_bytes(bytes([number]) + (recordings / name).read_bytes())
+
+
 def main():
     directory, *programs = sys.argv[1:]
     for number, file in enumerate(golden(folder(directory, 'golden'))):
@@ -91,6 +108,7 @@ def main():
         (folder(directory, 'startup') / str(number)).write_text(text)
     for number, edits in enumerate(EDITS):
         (folder(directory, 'cache') / str(number)).write_bytes(edits)
+    kinds(directory)
     make_golden.corpus(str(folder(directory, 'experiment')))
     for target in 'group', 'launch', 'remarks', 'remote', 'serve':  # seeds/ has all there is
         folder(directory, target)

@@ -349,6 +349,20 @@ def processes():
     yield 'dynamic_section_elsewhere', image(tables, at=2 ** 64 - 8, size=2 ** 63)
 
 
+def kinds():
+    """Files of fuzz_kinds.c: numbers that are far away, and lists of ranks that are none."""
+    io, mpi, openmp = (bytes([number]) for number in (4, 6, 10))
+
+    def one(name, records):
+        return file_header(name) + block(records, 4, 1)
+
+    yield 'text_far_away', io + one('iotrace', b'\x85' + varint(2 ** 20 - 1) + b'\1a\x20\1\1\1\1\1')
+    for name, text in (('ranks_many', b'a#0:0-16777215'), ('ranks_backwards', b'#1:3-1,2'), ('ranks_without_step', b'#2:0-9+0|1'), ('ranks_of_nobody', b'#:|')):
+        yield name, mpi + one('mpitrace', b'\x85\1\1f\x85\2' + varint(len(text)) + text + b'\x20\1\1\1\2\4\3\1' + b'\x2a\1\1\1\2')
+    yield 'construct_far_away', openmp + one('omptrace', b'\x20\1' + varint(2 ** 20 - 1) + b'\0\0\0\1')
+    yield 'constructs_in_a_circle', openmp + one('omptrace', b'\x20\1\1\0\0\2\1\x20\1\2\0\0\1\1')
+
+
 def write(target, seeds):
     folder = HERE / 'seeds' / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -357,6 +371,7 @@ def write(target, seeds):
 
 
 write('experiment', [*profiles(), *stacks(), *texts(), *gprofng(), *traces()])
+write('kinds', kinds())
 write('launch', launching())
 write('remarks', remarks())
 write('remote', processes())

@@ -103,9 +103,9 @@ void golden_begin(void)
 	golden_copy(GOLDEN_PROGRAM, GOLDEN_PROGRAM);
 }
 
-static void print(const char *const *words)
+void golden_print_words(const char *const *words)
 {
-	enum { MOST = 32 };
+	enum { MOST = 64 };
 	char *arguments[MOST] = {0};
 	int count = 0;
 
@@ -130,6 +130,6 @@ void golden_print(void)
 					   "-stacks",	"-timeline", "-timeline", "-events",
 					   "1",		"20",	     EXPERIMENT,  NULL};
 
-	print(sums);
-	print(rest);
+	golden_print_words(sums);
+	golden_print_words(rest);
 }

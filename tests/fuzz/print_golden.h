@@ -17,6 +17,8 @@ void golden_copy(const char *name, const char *to);
 /* The measured program; as `stripped` it has no debug information. */
 #define GOLDEN_PROGRAM	"program"
 #define GOLDEN_STRIPPED "stripped"
+/* `helio` with these words, the last one NULL. */
+void golden_print_words(const char *const *words);
 /* Functions, callers, trees, lines, instructions, listings, with inlined calls and without. */
 void golden_print(void);
 

@@ -274,6 +274,33 @@ def communicators(count):
     return texts + b''.join(b'\x20\1\1\1' + golden.varint(i) + b'\4\3\1' for i in range(2, count + 2))
 
 
+def chain_and_leaves(count, outer):
+    """Nodes 1 to count + 1: one within the other, the first at `outer`; and then as many beside them."""
+    chain = b'\1\0' + golden.zigzag(outer) + b'\1\0' + golden.zigzag(0x400100 - outer) + b'\1\1' * (count - 1)
+    leaves = b''.join(golden.varint(count + 2 + i) + b'\0' + golden.zigzag(2) for i in range(count))
+    return golden.file_header('stacks', 128) + golden.block(chain + leaves, 3, 1, count=2 * count + 1)
+
+
+def at_the_end_of_the_chain(count, context):
+    """An event there in each of so many contexts."""
+    events = golden.Events().thread(1, 12, 0)
+    events.data += b''.join(b'\x87' + context(i) + b'\x40\1' + golden.zigzag(count + 1 if not i else 0) for i in range(count))
+    return golden.file_header('profile', 96) + events.end(count).block()
+
+
+def in_constructs(count):
+    """OpenMP constructs that were reached by a call stack each, and an event in each, deep below the runtime."""
+    records = b''.join(b'\0\1' + golden.zigzag(1 if i else count + 2) + golden.varint(i + 1) + b'\0\0\0' + golden.varint(0x400100) for i in range(count))
+    return {'map.xml': golden.MAP.replace('/lib/first.so', '/lib/libgomp.so.1').replace('/lib/second.so', '/lib/libgomp.so.1'),
+            'stacks': chain_and_leaves(count, 0x700100), **trace('omptrace', records),
+            'profile': at_the_end_of_the_chain(count, lambda i: b'\1\2\2' + golden.varint(i + 1))}
+
+
+def in_java_stacks(count):
+    """Java stacks of one method each, and an event in each, deep in native code below a method made at run time."""
+    return {'stacks': chain_and_leaves(count, 0x600000), 'profile': at_the_end_of_the_chain(count, lambda i: b'\2\1' + golden.varint(count + 2 + i))}
+
+
 # What others than map.xml and log.xml tell, each in as few bytes as there can be: how many at first, the files, a setting, commands.
 RECORDINGS = {
     'events': (1 << 20, lambda n: {'profile': golden.file_header('profile', 96) + golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2).block()
@@ -288,6 +315,8 @@ RECORDINGS = {
     'blocks': (200000, lambda n: trace('heaptrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'heap', ['-leaks', '-allocs', '-heapstat', '-report']),
     'locks': (200000, lambda n: trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'sync', ['-locks', '-functions', '-report']),
     'communicators': (20, lambda n: trace('mpitrace', communicators(n)), 'mpi', ['-mpistat', '-mpimatrix', '-mpiwaits', '-mpimessages', '-mpicomms', '-report']),
+    'stacks in constructs': (2000, in_constructs, 'openmp', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
+    'stacks in Java stacks': (2000, in_java_stacks, 'java', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
     'files': (100000, lambda n: trace('iotrace', named(n)), 'io', ['-ioactivity', '-iodetail', '-iostat', '-report']),
 }
 
@@ -368,13 +397,23 @@ def thread_numbers(count):
     return {'profile': golden.file_header('profile', 96) + golden.block(b''.join(one), 1, 0)}
 
 
+def addresses_of_blocks(count):
+    """Allocations whose addresses, times a factor that is known, are small numbers: without a secret all have one place."""
+    factor, before, records = pow(0x9e3779b97f4a7c15, -1, 1 << 64), 0, []
+    for i in range(1, count + 1):
+        address = i * factor % 2**64
+        records.append(b'\x20\1' + golden.zigzag(signed((address - before) % 2**64)) + b'\1')
+        before = address
+    return trace('heaptrace', b''.join(records))
+
+
 @test(alone=True)
 def numbers_that_meet(t):
     """Addresses, contexts and threads that are made to share places in tables, as their hashes are known: each costs as much as any other."""
     path, empty = t.directory / 'hostile.er', t.directory / 'empty.er'
     golden.founder(empty)
     least = spend(t, 'print', '-functions', empty)[0]
-    for make in addresses, contexts, thread_numbers:
+    for make in addresses, contexts, thread_numbers, addresses_of_blocks:
         spent = []
         for count in 20000, GROWTH * 20000:
             shutil.rmtree(path, ignore_errors=True)
@@ -383,6 +422,59 @@ def numbers_that_meet(t):
                 golden.write(path, name, data)
             spent.append(spend(t, 'print', '-limit', '20', '-functions', path)[0])
         t.within(spent[1] <= 2 * GROWTH * (spent[0] + least), f'{make.__name__}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of them')
+
+
+# Files of a descendant, as small as they may be: what is far away by its number.
+DESCENDANTS = {
+    'nothing': dict,
+    'stacks': lambda: {'stacks': golden.file_header('stacks', 128) + golden.packed((1 << 22) - 2, [(0, 0x401000)])},
+    'constructs': lambda: {**trace('omptrace', b'\x20\1' + golden.varint((1 << 20) - 1) + b'\0\0\0\1'),
+                           'profile': golden.file_header('profile', 96) + golden.block(b'\x80\1\1\0\x87\1\2\2\1\x50\1', 1, 0)},
+    'texts': lambda: trace('iotrace', b'\x85' + golden.varint((1 << 20) - 1) + b'\1a\x20\1\1\1\1\1'),
+}
+
+
+@test(alone=True)
+def functions_of_the_parent(t):
+    """Descendants of a program that has made many functions: each has those that its call stacks go through."""
+    path = t.directory / 'hostile.er'
+    for count in 25, GROWTH * 25:
+        shutil.rmtree(path, ignore_errors=True)
+        golden.founder(path)
+        lines = ''.join(f'<event kind="load" vaddr="{4096 + i * 16}" size="16" name="f{i:x}"/>\n' for i in range(1000 * count))
+        golden.write(path, 'map.xml', golden.MAP.split('<event')[0] + lines + '</maps>\n')
+        for i in range(count):
+            below = path / f'_f{i}.er'
+            below.mkdir()
+            golden.write(below, 'log.xml', golden.LOG.split('<system')[0] + golden.PROCESS.format(pid=1000 + i, lineage=f'_f{i}', tstamp=5000) + '</experiment>\n')
+            golden.write(below, 'map.xml', golden.MAP.split('<event')[0] + f'<event kind="inherit" events="{1000 * count}"/>\n</maps>\n')
+            golden.write(below, 'stacks', golden.file_header('stacks', 128) + golden.packed(1, [(0, 4096 + 16 * i + 8)]))
+            golden.write(below, 'profile', golden.file_header('profile', 96) + golden.Events().thread(1, 1000 + i, 0).event(1000, 1000, 'user', 1).end(1000).block())
+        size = sum(file.stat().st_size for file in path.rglob('*') if file.is_file())
+        _, memory, messages = spend(t, 'print', '-functions', path)
+        t.check(memory <= TIMES * size + BESIDE, f'{memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+    names = {row['name'] for row in t.print(path, '-limit', '0', '-functions')[0]['rows']}
+    t.check({f'f{i:x}' for i in range(count)} <= names, 'what the descendants went through has its names')
+
+
+@test(alone=True)
+def descendants(t):
+    """Many descendants that are next to nothing."""
+    path, least = t.directory / 'hostile.er', {}
+    for kind, make in DESCENDANTS.items():
+        shutil.rmtree(path, ignore_errors=True)
+        golden.founder(path)
+        for i in range(100):
+            below = path / f'_f{i}.er'
+            below.mkdir()
+            golden.write(below, 'log.xml', golden.LOG.split('<system')[0] + golden.PROCESS.format(pid=1000 + i, lineage=f'_f{i}', tstamp=5000) + '</experiment>\n')
+            for name, data in make().items():
+                golden.write(below, name, data)
+        size = sum(file.stat().st_size for file in path.rglob('*') if file.is_file())
+        for words in ['ls'], ['print', '-limit', '20', '-functions']:
+            seconds, memory, messages = spend(t, *words, path)
+            t.check(memory <= TIMES_DENSE * size + BESIDE, f'{kind}, {words}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+            t.within(seconds <= 10 * least.setdefault(words[0], seconds), f'{kind}, {words}: {seconds:.3f} s, and {least[words[0]]:.3f} s for nothing')
 
 
 def in_one_another(path, count):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`helio view`: answers equal to those of helio print, and who gets none."""
 import concurrent.futures
+import contextlib
 import gzip
 import json
 import math
@@ -197,6 +198,37 @@ def connections_of_strangers(t):
         t.check(8 <= sum(is_open(line) for line in lines) <= 16, 'the last ones of the others are there still')
         for line in lines:
             line.close()
+
+
+@test
+def answers_that_strangers_leave_unread(t):
+    """Nor does who asks for the page again and again, and reads nothing of it: the server does not wait until they have been silent for too long."""
+    with kinds(t) as server:
+        name = re.search(rb'src="(/app-\w+\.js)"', gzip.decompress(server.ask('GET', '/').body)).group(1).decode()
+        known = server.connect()  # its silence begins before theirs
+        known.request('GET', '/api/v1/bootstrap', headers={'Authorization': f'Bearer {server.key}'})
+        known.getresponse().read()
+        lines = []
+        for _ in range(36):
+            line = socket.socket()
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            line.settimeout(1)
+            line.connect(('127.0.0.1', server.port))
+            with contextlib.suppress(OSError):  # there are too many
+                line.sendall(f'GET {name} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n'.encode() * 100)
+                line.recv(1)  # the first answer is being sent
+            lines.append(line)
+        wait_until(lambda: len(sockets_of(server.process.pid)) <= 20, 'of strangers go')
+        t.equal(server.ask('GET', '/api/v1/bootstrap').status, 200, 'with the secret')
+        t.within(is_open(known.sock), 'before anybody has been silent for too long')
+        for line in (known, *lines):
+            line.close()
+
+
+def sockets_of(pid):
+    """Of a process: who leaves an answer unread doesn't see that the connection has ended."""
+    files = pathlib.Path(f'/proc/{pid}/fd')
+    return [file for file in files.iterdir() if os.readlink(file).startswith('socket:')]
 
 
 def is_open(line):

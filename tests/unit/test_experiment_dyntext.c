@@ -134,6 +134,8 @@ static void test_later(void **state)
 
 static void test_inherited(void **state)
 {
+	uint64_t all[] = {0x1000, 0x2000, 0x3000}, one[] = {0x2000};
+	struct map_pcs pcs = {.items = all, .count = 3};
 	struct fixture fixture;
 	struct experiment_map founder;
 	char *child;
@@ -154,7 +156,7 @@ static void test_inherited(void **state)
 	fixture.map = (struct experiment_map){0};
 	read_map(&fixture, child);
 	assert_true(fixture.map.inherits);
-	experiment_map_inherit(&fixture.map, &founder);
+	experiment_map_inherit(&fixture.map, &founder, &pcs);
 	assert_string_equal(name_at(&fixture, 0x1000, 1), "a");
 	assert_string_equal(name_at(&fixture, 0x1000, 9), "a");
 	assert_string_equal(name_at(&fixture, 0x2000, 1), "b");
@@ -163,6 +165,12 @@ static void test_inherited(void **state)
 	assert_null(name_at(&fixture, 0x3000, 1));
 	assert_string_equal(name_at(&fixture, 0x4000, 1), "c");
 	assert_null(name_at(&fixture, 0x9000, 1)); /* load objects say so themselves */
+	experiment_map_fini(&fixture.map);
+	read_map(&fixture, child);
+	pcs = (struct map_pcs){.items = one, .count = 1};
+	experiment_map_inherit(&fixture.map, &founder, &pcs);
+	assert_string_equal(name_at(&fixture, 0x2000, 1), "b");
+	assert_null(name_at(&fixture, 0x1000, 1)); /* no stack goes through it */
 	assert_int_equal(fixture.diags.count, 0);
 	experiment_map_fini(&founder);
 	free(child);

@@ -94,6 +94,7 @@ static void read_path(const struct java *java, uint32_t node, struct node_list *
 	out->count = 0;
 	for (; node != STACK_ROOT; node = nodes[node].parent)
 		*vec_push(out) = node;
+	rewriting_spend(java->rewriting, out->count);
 }
 
 static const struct stack_location *location_of(const struct java *java, uint32_t node)
@@ -204,8 +205,13 @@ static uint32_t pseudo_node(struct java *java, enum format_pseudo_pc pc)
 			      rewriting_pseudo_location(java->rewriting, pc));
 }
 
-static void show(struct java *java, struct rewritten *pair)
+static void show(void *arg, struct rewritten *pair)
 {
+	struct java *java = arg;
+
+	if (java->rewriting->is_over || location_of(java, pair->stack)->pc < FORMAT_PC_LIMIT)
+		return;
+
 	const uint64_t *said =
 		java->rewriting->process->contexts.items.items[pair->context].field[RUNTIME_JAVA];
 	uint64_t reason = said[JAVA_CONTEXT_REASON];
@@ -228,9 +234,7 @@ static void rewrite(struct rewriting *rewriting)
 {
 	struct java java = {.rewriting = rewriting};
 
-	for (size_t i = 0; i < rewriting->pairs.count; i++)
-		if (location_of(&java, rewriting->pairs.items[i].stack)->pc >= FORMAT_PC_LIMIT)
-			show(&java, &rewriting->pairs.items[i]);
+	rewriting_pairs(rewriting, show, &java);
 	vec_fini(&java.owners);
 	vec_fini(&java.path);
 	vec_fini(&java.methods);

@@ -4,8 +4,29 @@
 #include "base/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct mode_runtime *const runtimes[] = {&mode_omp, &mode_java};
+
+/* ---- what it may cost ---- */
+
+/* Nodes that are added, and frames that are walked, for each recorded node and pair. */
+enum { NODES_ALWAYS = 1 << 16, NODES_PER_STACK = 4, STEPS_ALWAYS = 1 << 24, STEPS_PER_STACK = 512 };
+
+static void set_limits(struct rewriting *rewriting)
+{
+	uint64_t stacks = rewriting->process->stacks.nodes.count + rewriting->pairs.count;
+
+	rewriting->nodes_left = NODES_ALWAYS + NODES_PER_STACK * stacks;
+	rewriting->steps_left = STEPS_ALWAYS + STEPS_PER_STACK * stacks;
+}
+
+void rewriting_spend(struct rewriting *rewriting, size_t frames)
+{
+	rewriting->is_over |= frames > rewriting->steps_left;
+	if (!rewriting->is_over)
+		rewriting->steps_left -= frames;
+}
 
 /* ---- stacks ---- */
 
@@ -13,10 +34,18 @@ uint32_t rewriting_node(struct rewriting *rewriting, uint32_t parent, uint32_t l
 {
 	struct stack_tree *stacks = &rewriting->process->stacks;
 	uint32_t fresh = (uint32_t)stacks->nodes.count;
-	uint32_t node = hash_map_put(&rewriting->added, (uint64_t)parent << 32 | location, fresh);
+	uint64_t key = (uint64_t)parent << 32 | location;
+	uint32_t node = rewriting->nodes_left ? hash_map_put(&rewriting->added, key, fresh)
+					      : hash_map_get(&rewriting->added, key);
 
-	if (node == fresh)
+	if (node == HASH_NONE) {
+		rewriting->is_over = true;
+		return parent;
+	}
+	if (node == fresh) {
 		*vec_push(&stacks->nodes) = (struct stack_node){parent, location};
+		rewriting->nodes_left--;
+	}
 	return node;
 }
 
@@ -94,6 +123,20 @@ static void find_pairs(struct rewriting *rewriting)
 	}
 }
 
+/* A pair at which all is spent stays as it was, too: its stack is not whole. */
+void rewriting_pairs(struct rewriting *rewriting,
+		     void (*show)(void *runtime, struct rewritten *pair), void *runtime)
+{
+	for (size_t i = 0; i < rewriting->pairs.count; i++) {
+		struct rewritten *pair = &rewriting->pairs.items[i];
+		const struct rewritten before = *pair;
+
+		show(runtime, pair);
+		if (rewriting->is_over)
+			memcpy(pair->shown, before.shown, sizeof(before.shown));
+	}
+}
+
 /* ---- what is kept of them ---- */
 
 static void keep_mode(struct rewriting *rewriting, enum view_mode mode)
@@ -138,6 +181,7 @@ void modes_rewrite(struct session *session, const struct experiment *experiment,
 	if (!is_wanted(process))
 		return;
 	find_pairs(&rewriting);
+	set_limits(&rewriting);
 	for (size_t i = 0; i < COUNT(runtimes); i++) {
 		if (!process->contexts.said[runtimes[i]->runtime])
 			continue;
@@ -145,6 +189,11 @@ void modes_rewrite(struct session *session, const struct experiment *experiment,
 		session->has_modes = true;
 		session->has_expert |= runtimes[i]->has_expert;
 	}
+	if (rewriting.is_over)
+		diag_add(&session->warnings, DIAG_WARNING,
+			 "%s: call stacks of OpenMP or Java would be many times what was recorded; "
+			 "not all are shown as the programmer knows them",
+			 process->name);
 	for (int mode = 0; mode < VIEW_MODES; mode++)
 		keep_mode(&rewriting, (enum view_mode)mode);
 	hash_map_fini(&rewriting.added);

@@ -28,6 +28,9 @@ struct rewriting {
 	struct hash_map pseudo;	  /* address that stands for no code → its location */
 	struct hash_map variants; /* node << 32 | context → that pair's node */
 	VEC(struct rewritten) pairs;
+	/* What may be spent yet, by how much was recorded: damage may ask for the square of it. */
+	uint64_t nodes_left, steps_left;
+	bool is_over; /* all was spent: the other pairs stay as they were recorded */
 };
 
 /* A pair of call stack and context that events have. */
@@ -48,7 +51,12 @@ struct mode_runtime {
 
 extern const struct mode_runtime mode_omp, mode_java;
 
-/* What stacks of it are made of: the node, made if there is none. */
+/* Fills all pairs, each by `show`, which leaves stacks alone once the rewriting is over. */
+void rewriting_pairs(struct rewriting *rewriting,
+		     void (*show)(void *runtime, struct rewritten *pair), void *runtime);
+/* A stack of so many frames was walked. */
+void rewriting_spend(struct rewriting *rewriting, size_t frames);
+/* What stacks of it are made of: the node, made if there is none and the rewriting is not over. */
 uint32_t rewriting_node(struct rewriting *rewriting, uint32_t parent, uint32_t location);
 /* The location of a pseudo-function, and of an address in an epoch. */
 uint32_t rewriting_pseudo_location(struct rewriting *rewriting, enum format_pseudo_pc pc);

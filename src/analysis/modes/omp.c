@@ -47,7 +47,7 @@ struct omp {
 };
 
 /* More is damage, or recursion that nobody can read. */
-enum { CONSTRUCTS_DEEP = 256, CONSTRUCTS_MAX = 1 << 20 };
+enum { CONSTRUCTS_DEEP = 256, CONSTRUCTS_ALWAYS = 1024, CONSTRUCTS_PER_ROW = 4 };
 
 /* ---- whose frames ---- */
 
@@ -105,11 +105,12 @@ static struct construct *construct_at(struct omp *omp, uint64_t number)
 static void read_constructs(struct omp *omp)
 {
 	const struct experiment_trace *trace = &omp->rewriting->process->traces[TRACE_OMP];
+	size_t most = CONSTRUCTS_ALWAYS + CONSTRUCTS_PER_ROW * trace->rows.count;
 
 	for (size_t row = 0; row < trace->rows.count; row++) {
 		uint64_t number = trace_field(trace, OMP_NUMBER, row);
 
-		if (trace_type(trace, row) != OMP_CONSTRUCT || number >= CONSTRUCTS_MAX)
+		if (trace_type(trace, row) != OMP_CONSTRUCT || number >= most)
 			continue;
 		while (omp->constructs.count <= number)
 			*vec_push(&omp->constructs) = (struct construct){0};
@@ -140,8 +141,11 @@ static struct parts find_parts(struct omp *omp, uint32_t node)
 	size_t end;
 
 	omp->path.count = 0;
+	if (omp->rewriting->is_over)
+		return parts;
 	for (; node != STACK_ROOT; node = nodes[node].parent)
 		*vec_push(&omp->path) = node;
+	rewriting_spend(omp->rewriting, omp->path.count);
 	for (size_t i = 0; i < omp->path.count / 2; i++) {
 		uint32_t other = omp->path.items[i];
 
@@ -484,8 +488,9 @@ static bool is_pseudo_stack(const struct omp *omp, uint32_t node)
 	       stacks->nodes.items[node].parent == STACK_ROOT;
 }
 
-static void show(struct omp *omp, struct rewritten *pair)
+static void show(void *arg, struct rewritten *pair)
 {
+	struct omp *omp = arg;
 	const uint64_t *said = said_of(omp, pair);
 	uint64_t state = said[OMP_CONTEXT_STATE], construct = construct_of(said);
 	enum format_pseudo_pc pc;
@@ -496,7 +501,7 @@ static void show(struct omp *omp, struct rewritten *pair)
 		state = OMP_STATE_NONE;
 	pc = states[state].pc;
 	pair->omp_class = (uint8_t)states[state].class;
-	if (is_pseudo_stack(omp, pair->stack))
+	if (omp->rewriting->is_over || is_pseudo_stack(omp, pair->stack))
 		return;
 	shown = show_in(omp, pair->shown[VIEW_USER], construct, state == OMP_STATE_REGION_BARRIER,
 			&in_runtime);
@@ -561,8 +566,7 @@ static void rewrite(struct rewriting *rewriting)
 
 	read_constructs(&omp);
 	find_functions(&omp);
-	for (size_t i = 0; i < rewriting->pairs.count; i++)
-		show(&omp, &rewriting->pairs.items[i]);
+	rewriting_pairs(rewriting, show, &omp);
 	keep_classes(rewriting);
 	keep_constructs(&omp);
 	vec_fini(&omp.owners);
