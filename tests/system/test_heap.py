@@ -337,6 +337,18 @@ def lost_beside_other_runtimes(t):
         t.check(found['site_lost', 'definitely lost'] >= 190, f'{compiler}: lost: {found}')
 
 
+@test(engines=True)
+def search_is_no_time_of_the_run(t, engine):
+    """While the first thread searches for lost memory, the others' waits go on, and count no more: all threads lived as long."""
+    experiment = t.collect(t.target('searched'), engine=engine, options=('-H', 'on')).experiment
+    threads = t.print(experiment, '-metrics', 'e.total:name', '-threads')[-1]['rows']
+    lives = sorted(row['e.total'] for row in threads[1:])
+    t.equal(len(lives), 3, 'threads')
+    t.within(lives[-1] < 1.15 * lives[0], f'lives {lives}')
+    duration = t.print(experiment, '-statistics')[0]['rows'][0]['duration_s']
+    t.within(2 < threads[0]['e.total'] / duration < 3.1, f'{duration} s, of all threads {threads[0]["e.total"]} s')
+
+
 LAST = [(how, 'return') for how in ('calloc', 'realloc', 'reallocarray', 'aligned_alloc', 'memalign', 'valloc', 'pvalloc', 'aligned')] + [
     ('malloc', where) for where in ('return', 'exit', '_exit', 'litter', 'thread', 'given', 'local', 'register', '_register')]
 

@@ -286,7 +286,7 @@ static bool in_window(struct thread *thread, struct clock_reading *reading)
 	struct clock_reading *last = &thread->clock.last;
 	struct window window = clock_window(thread);
 
-	if (thread->closed)
+	if (thread->closed || atomic_load_explicit(&collector.settled, memory_order_relaxed))
 		return false;
 	if (reading->now_ns < window.start_ns || (window.end_ns && last->now_ns >= window.end_ns)) {
 		skip_to(thread, reading);
