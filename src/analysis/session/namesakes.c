@@ -195,9 +195,9 @@ static void name_by_source(struct session *session, const bool *called, const ch
 			continue;
 		in_object[i] = choose_label(session, i, sources[i], owners);
 		if (in_object[i])
-			labels[i] =
-			labels[i] ? keep_made(session, xasprintf("%s: %s", labels[i], in_object[i]))
-				  : in_object[i];
+			labels[i] = labels[i] ? keep_made(session, xasprintf("%s: %s", labels[i],
+									     in_object[i]))
+					      : in_object[i];
 	}
 	for (int label = 0; label < LABELS; label++)
 		owners_fini(&owners[label]);
