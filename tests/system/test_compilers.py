@@ -1315,6 +1315,32 @@ int main() { double sum = 0; for (int i = 0; i < 1000000; i++) sum += m::again(i
         t.check(t.run(t.helio, 'src', '-source', 'same', number, 'two').out.startswith(f'Source file: {t.directory}/{name}.c'), name)
 
 
+def inlines_of_one_name(letter):
+    body = 'for (volatile long i = 0; i < n; i++); return n;'
+    return (f'static inline __attribute__((always_inline)) long same(long n) {{ {body} }}\n'
+            f'__attribute__((noinline)) long {letter}(long n) {{ return same(n) + 1; }}\n')
+
+
+def names_in_tree(t, program):
+    lines = t.run(t.helio, 'print', '-calltree', t.collect(program).experiment).out.splitlines()
+    return {line.split('+-')[1].strip() for line in lines if '+-' in line}
+
+
+@test
+def inlined_functions_of_one_name(t):
+    """Of several source files each says its own; one beside the code that was made of the same function has its name alone, and no address."""
+    both = 'long a(long), b(long);\nint main(void) { return a(100000000) + b(100000000) == 0; }\n'
+    program = build(t, 'inlines', ('a.c', inlines_of_one_name('a')), ('b.c', inlines_of_one_name('b')), ('c.c', both))
+    names = names_in_tree(t, program)
+    t.check({'same (inlined) [a.c]', 'same (inlined) [b.c]'} <= names, f'{names}')
+    # gcc splits what recurses, and keeps the name for its remaining part and for what is inlined of it
+    split = build(t, 'split', ('split.c', 'volatile long sink;\nstatic long fib(long n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\n'
+                               'int main(void) { sink = fib(38); return 0; }\n'), flags=('-O2', '-g'))
+    names = names_in_tree(t, split)
+    t.check('fib (inlined)' in names, f'{names}')
+    t.check(not any('[0x' in name for name in names), f'{names}')
+
+
 NAMED_IN_SOURCE = '''\
 #include <stdlib.h>
 static volatile double sink;

@@ -5,6 +5,7 @@ import glob
 import xml.etree.ElementTree as xml
 
 from harness import Skip, test
+from test_openmp import COMPILERS, compile_target
 from test_print import validator
 
 ROUNDS = 100  # of tests/targets/heap.c
@@ -320,6 +321,32 @@ def lost(t):
                 ours[KINDS.get(row['fate'], row['fate']), site] += row['instances']
         # within: a number somewhere may happen to be an address in a block
         t.within(dict(ours) == expected, f'{" ".join(map(str, words[1:])) or "returns"}: {ours}, memcheck {expected}')
+
+
+@test
+def lost_beside_other_runtimes(t):
+    """What is kept and what is lost is told apart also where events carry the state of OpenMP."""
+    for compiler in COMPILERS:
+        rows = heap(t, trace(t, [compile_target(t, compiler, 'ompleaks')]), '-leaks')['leaks']['rows']
+        found = collections.Counter()
+        for row in rows:
+            site = next((f.partition(' + ')[0] for f in row['stack'] if f.startswith('site_')), None)
+            found[site, row['fate']] += row['instances']
+        t.equal(found['site_kept', 'still reachable'], 200, f'{compiler}: kept')
+        # a few may have left their address in a register or on a stack
+        t.check(found['site_lost', 'definitely lost'] >= 190, f'{compiler}: lost: {found}')
+
+
+@test(engines=True)
+def search_is_no_time_of_the_run(t, engine):
+    """While the first thread searches for lost memory, the others' waits go on, and count no more: all threads lived as long."""
+    experiment = t.collect(t.target('searched'), engine=engine, options=('-H', 'on')).experiment
+    threads = t.print(experiment, '-metrics', 'e.total:name', '-threads')[-1]['rows']
+    lives = sorted(row['e.total'] for row in threads[1:])
+    t.equal(len(lives), 3, 'threads')
+    t.within(lives[-1] < 1.15 * lives[0], f'lives {lives}')
+    duration = t.print(experiment, '-statistics')[0]['rows'][0]['duration_s']
+    t.within(2 < threads[0]['e.total'] / duration < 3.1, f'{duration} s, of all threads {threads[0]["e.total"]} s')
 
 
 LAST = [(how, 'return') for how in ('calloc', 'realloc', 'reallocarray', 'aligned_alloc', 'memalign', 'valloc', 'pvalloc', 'aligned')] + [

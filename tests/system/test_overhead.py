@@ -124,6 +124,15 @@ def slow_handlers_of_counters_around_calls_that_our_threads_step_aside_for(t, en
     t.check('thread_cpu' in result.truth(), 'it has not come to its end')
 
 
+@test(engines=True)
+def ticks_that_meet_our_own_work(t, engine):
+    """Where the interval is shorter than what a signal takes, and finds that the thread is tracing a call, the call comes to its end all the same."""
+    words = (t.target('malloc_heavy'), '20')
+    for options in (('-p', '10u', '-H', 'on'), ('-p', '20u', '-H', 'on'), ('-p', '10u')):
+        result = t.collect(*words, engine=engine, options=options, before=('prlimit', '--cpu=10'))
+        t.check('thread_cpu' in result.truth(), f'{options}: it has not come to its end')
+
+
 @test(alone=True)
 def no_thread_for_rests(t):
     """A limit on processes leaves none for the thread that ends a rest: the program gets on, and is recorded on."""

@@ -99,12 +99,15 @@ static const char *source_of(struct session *session, uint32_t number)
 		return function->source;
 	symbols_object(session,
 		       function->object); /* unknown so far if the functions come from the cache */
-	if (!object->object || !function->size)
+	bool is_inlined = function->inlined != LINES_NONE;
+
+	if (!object->object || (!is_inlined && !function->size))
 		return NULL;
 
 	struct lines *lines = object_lines(object->object);
-	uint32_t file =
-		lines_source_of(lines, function->address, function->address + function->size);
+	uint32_t file = is_inlined ? lines_function(lines, function->inlined)->file
+				   : lines_source_of(lines, function->address,
+						     function->address + function->size);
 
 	return file == LINES_NONE ? NULL : lines_file(lines, file)->path;
 }
@@ -117,7 +120,9 @@ static char *key_of(struct session *session, uint32_t number, enum label label, 
 
 	if (label == LABEL_FILE && slash && slash[1])
 		source = slash + 1;
-	return xasprintf("%u %s\n%s", function->object, function->mangled,
+	/* What is inlined says so, which tells it from the function's own code. */
+	return xasprintf("%u%s %s\n%s", function->object,
+			 function->inlined == LINES_NONE ? "" : " inlined", function->mangled,
 			 label == LABEL_NAME ? "" : source);
 }
 
@@ -138,9 +143,12 @@ static const char *keep_made(struct session *session, char *text)
 	return kept;
 }
 
+/* NULL: nothing tells it apart.  What is inlined has no address of its own. */
 static const char *choose_label(struct session *session, uint32_t number, const char *source,
 				const struct owners owners[LABELS])
 {
+	const struct function *function = &session->functions.items[number];
+
 	for (enum label label = LABEL_FILE; source && label < LABELS; label++) {
 		char *key = key_of(session, number, label, source);
 		bool is_own = !has_many_owners(&owners[label], key);
@@ -150,9 +158,9 @@ static const char *choose_label(struct session *session, uint32_t number, const 
 		if (kept)
 			return kept;
 	}
-	return keep_made(
-		session,
-		xasprintf("0x%llx", (unsigned long long)session->functions.items[number].address));
+	if (function->inlined != LINES_NONE)
+		return NULL;
+	return keep_made(session, xasprintf("0x%llx", (unsigned long long)function->address));
 }
 
 static void name_by_source(struct session *session, const bool *called, const char **labels,
@@ -186,9 +194,10 @@ static void name_by_source(struct session *session, const bool *called, const ch
 		if (!shared[i])
 			continue;
 		in_object[i] = choose_label(session, i, sources[i], owners);
-		labels[i] =
-			labels[i] ? keep_made(session, xasprintf("%s: %s", labels[i], in_object[i]))
-				  : in_object[i];
+		if (in_object[i])
+			labels[i] = labels[i] ? keep_made(session, xasprintf("%s: %s", labels[i],
+									     in_object[i]))
+					      : in_object[i];
 	}
 	for (int label = 0; label < LABELS; label++)
 		owners_fini(&owners[label]);

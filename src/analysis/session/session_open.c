@@ -64,10 +64,30 @@ static uint64_t event_time(const struct experiment_log *log, const char *kind)
 	return time;
 }
 
+/*
+ * When the process ended.  What the launcher has written of it is behind the search for lost
+ * memory, which follows the exit that the process itself has written, and is no part of the run.
+ */
+static uint64_t exit_time(const struct experiment_log *log)
+{
+	uint64_t own_ns = 0, end_ns = event_time(log, "exit"), search_ns = 0, number;
+
+	for (size_t i = 0; i < log->events.count; i++) {
+		const struct log_event *event = &log->events.items[i];
+
+		if (!strcmp(event->kind, "counters") &&
+		    log_event_number(event, "leak_search_ns", &number))
+			search_ns = number;
+		if (!strcmp(event->kind, "exit") && !own_ns)
+			own_ns = event->time_ns;
+	}
+	return end_ns - own_ns > search_ns ? end_ns - search_ns : own_ns;
+}
+
 /* When the recording of this image ended, by itself: before an exec, or when it was closed. */
 static uint64_t recording_end(const struct experiment_log *log)
 {
-	uint64_t end_ns = event_time(log, "exit");
+	uint64_t end_ns = exit_time(log);
 
 	for (size_t i = 0; i < log->events.count; i++) {
 		const struct log_event *event = &log->events.items[i];
@@ -76,7 +96,7 @@ static uint64_t recording_end(const struct experiment_log *log)
 		if (!strcmp(event->kind, "exec") || !strcmp(event->kind, "close"))
 			end_ns = event->time_ns;
 		else if (!strcmp(event->kind, "exec_failed"))
-			end_ns = event_time(log, "exit");
+			end_ns = exit_time(log);
 	}
 	return end_ns;
 }

@@ -343,11 +343,10 @@ static void put_process_usage(struct text *line)
 
 enum { COUNTERS_ROOM = 1408 };
 
-/* own_cpu_ns: CPU time of this thread that is not the program's. */
-static void put_counters(struct text *line, uint64_t own_cpu_ns)
+/* cpu_ns: the program's CPU time. */
+static void put_counters(struct text *line, uint64_t cpu_ns)
 {
 	uint64_t monitor_ns = process_cpu_own_ns(PROCESS_CPU_MONITOR);
-	uint64_t cpu_ns = collector_cpu_ns() - own_cpu_ns;
 	uint64_t recorded_ns = atomic_load(&collector.cpu_recorded_ns);
 	uint64_t dropped = atomic_load(&collector.dropped);
 
@@ -406,14 +405,17 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	profile_source.leave_process();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
 
-	/* What sources do at the end may take long: the other threads go on meanwhile. */
 	close_own_thread(true);
 	thread_name_all();
 	pending_call_write_all();
-	trace_finish();
 	profile_source.settle_all(profile_source.own_stack());
+	atomic_store(&collector.settled, true);
 	profile_source.spread();
-	uint64_t own_ns = clock_own_cpu_ns() - before_ns;
+	uint64_t cpu_ns = collector_cpu_ns() - (clock_own_cpu_ns() - before_ns);
+
+	/* What sources do at the end may take seconds, in which the other threads go on: that is no
+	 * time of the recording. */
+	trace_finish();
 
 	/* Before the handlers do nothing any more, and make no rest. */
 	profile_source.quieten();
@@ -423,7 +425,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	sample_write(kind, label);
 	loss_log();
 	profile_source.say_last();
-	put_counters(line, own_ns);
+	put_counters(line, cpu_ns);
 	own_use_work_end();
 	return settled_ns;
 }
@@ -496,6 +498,7 @@ uint64_t collector_suspend(void)
 void collector_go_on(void)
 {
 	close_own_thread(false);
+	atomic_store(&collector.settled, false);
 	pending_call_go_on();
 	atomic_store(&collector.recording, true);
 	signal_hide_again();
@@ -516,6 +519,7 @@ static void reset_counts(void)
 	atomic_store(&collector.execs, 0);
 	atomic_store(&collector.combos, 0);
 	atomic_store(&collector.finished, false);
+	atomic_store(&collector.settled, false);
 	atomic_store(&collector.events, 0);
 	atomic_store(&collector.dropped, 0);
 	atomic_store(&collector.unwind_failed, 0);

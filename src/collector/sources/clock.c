@@ -283,11 +283,11 @@ static bool cut_pauses(struct thread *thread, struct clock_reading *reading)
  */
 static bool in_window(struct thread *thread, struct clock_reading *reading)
 {
+	if (thread->closed || atomic_load_explicit(&collector.settled, memory_order_relaxed))
+		return false;
 	struct clock_reading *last = &thread->clock.last;
 	struct window window = clock_window(thread);
 
-	if (thread->closed)
-		return false;
 	if (reading->now_ns < window.start_ns || (window.end_ns && last->now_ns >= window.end_ns)) {
 		skip_to(thread, reading);
 		return false;

@@ -54,8 +54,8 @@ enum { WAITS_FEW = 2, WARY_LIVES = 16 };
 /* Last ticks that stand for all at the end; so many of them share what one thread has left. */
 enum { LAST_TICKS = 64, LAST_PARTS = 4 };
 
-/* So much too early is in time. */
-enum { EARLY_NS = 20 * 1000 };
+/* So much too early is in time; so much later comes what found the thread's state in use. */
+enum { EARLY_NS = 20 * 1000, MISSED_NS = 500 * 1000 };
 
 /* What a thread that has ended left to the next one of its start routine. */
 struct slot {
@@ -769,6 +769,14 @@ bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs
 	return true;
 }
 
+/* The signal has met our own work: the next one, if it came at once, would meet it there again. */
+static void let_work_end(struct clock_phase *phase)
+{
+	uint64_t least_ns = clock_own_cpu_ns() + MISSED_NS;
+
+	phase->due_cpu_ns = phase->due_cpu_ns > least_ns ? phase->due_cpu_ns : least_ns;
+}
+
 void phase_timer_expired(struct thread *thread, bool taken)
 {
 	if (thread->clock.phase.timer_first) { /* the perf event goes on */
@@ -782,6 +790,8 @@ void phase_timer_expired(struct thread *thread, bool taken)
 		thread->clock.phase.due_cpu_ns += jitter_ns(timer_interval_ns(thread));
 	else if (!taken)
 		thread->clock.phase.due_cpu_ns += steps_length_ns(0, grain_ns(thread));
+	if (!taken)
+		let_work_end(&thread->clock.phase);
 	timer_arm(thread);
 }
 

@@ -102,6 +102,19 @@ static const uint8_t *read_fields(const uint8_t *in, const uint8_t *end, unsigne
 	return in;
 }
 
+/* A control record says nothing of blocks.  Of a context's fields there are as many as it says. */
+static const uint8_t *skip_control(const uint8_t *in, const uint8_t *end, unsigned tag)
+{
+	uint64_t value, count = 0;
+
+	in = varint_get(in, end, &value);
+	if (in && tag == FORMAT_TAG_CONTEXT)
+		in = varint_get(in, end, &count);
+	while (in && count-- > 0)
+		in = varint_get(in, end, &value);
+	return in;
+}
+
 static void replay_block(const void *at, void *arg)
 {
 	const struct format_block_header *block = at;
@@ -114,9 +127,13 @@ static void replay_block(const void *at, void *arg)
 	while (in && in < end) {
 		unsigned tag = *in++, type = tag & FORMAT_TRACE_TYPE_MASK;
 
-		in = varint_get(in, end, &value); /* of a control record, its processor */
-		if (tag & FORMAT_TAG_CONTROL || !in)
+		if (tag & FORMAT_TAG_CONTROL) {
+			in = skip_control(in, end, tag);
 			continue;
+		}
+		in = varint_get(in, end, &value);
+		if (!in)
+			break;
 		time += value;
 		if (!(tag & FORMAT_TRACE_SAME_STACK))
 			in = varint_get(in, end, &value);

@@ -30,8 +30,9 @@ struct collector {
 	bool partial;  /* not all of the time was to be recorded */
 	bool tracking; /* descendants get their names, also where this process is not recorded */
 	_Atomic bool finished;
-	_Atomic bool silent; /* no system call of ours any more */
-	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
+	_Atomic bool settled; /* no thread's time counts any more: sources do their last work */
+	_Atomic bool silent;  /* no system call of ours any more */
+	_Atomic int32_t pid;  /* whose recording this is; another: a child that shares our memory */
 	int32_t proc_pid; /* its number in /proc: another in a pid namespace below that of /proc */
 	enum engine engine;
 	int monitor_signal;

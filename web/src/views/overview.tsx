@@ -71,7 +71,7 @@ function WhereTimeGoes({ rows }: { rows: Row[] }): JSX.Element | null {
 					return <tr>
 						<td class="sw">{stateOf[m] && <i class="swatch" style={{ background: stateColour(stateOf[m]!, dark.value) }} />}</td>
 						<td class={stateOf[m] ? '' : 'strong'}>{m ? <button class="link" title="Functions by this metric" onClick={() => byMetric(m)}>{str(r, 'name')}</button> : str(r, 'name')}</td>
-						<td class="n">{formatValue(num(r, 'value'), scale)}</td><td class="n dim">{num(r, 'percent').toFixed(1)}%</td>
+						{'value' in r && <><td class="n">{formatValue(num(r, 'value'), scale)}</td><td class="n dim">{num(r, 'percent').toFixed(1)}%</td></>}
 					</tr>;
 				})}
 			</tbody></table>
