@@ -209,7 +209,9 @@ def constructs(t):
             answer = t.print(result.experiment, '-metrics', 'i.ompwork:name', '-filters', condition, '-functions')[-1]
             seen = {row['name']: row['i.ompwork'] for row in answer['rows']}
             for name, used in told.items():
-                t.near(seen.get(name, 0), used[which], f'{compiler}: work in {name}, {condition}', 0.15, 0.005)
+                # a thread that begins here has ticks of 4 ms at first, and begins with what another one has left of its interval
+                begins = condition == 'THRID > 1' and name in ('c_parallel', 'c_nested')
+                t.near(seen.get(name, 0), used[which], f'{compiler}: work in {name}, {condition}', 0.15, 0.012 if begins else 0.005)
         trees[compiler] = paths_to_work(t.print(result.experiment, '-metrics', 'e.totalcpu:name', '-inlines', 'off', '-stacks')[-1])
     # what is not deferred becomes a part of the region with clang
     t.equal(trees['clang'].pop('c_task_undeferred'), {('c_task_undeferred', 'c_task_undeferred -- OMP parallel region', 'work')}, 'clang: c_task_undeferred')
