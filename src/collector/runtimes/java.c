@@ -165,6 +165,7 @@ static bool enable(jvmtiEnv *jvmti)
 
 	if (monitors)
 		java_monitor_add(&wanted, &callbacks);
+	java_collection_add(&callbacks);
 	bool done = !(*jvmti)->AddCapabilities(jvmti, &wanted) &&
 		    !(*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks));
 
@@ -196,6 +197,7 @@ void java_begin(void *vm_made, void *env_made)
 			    0);
 		return;
 	}
+	java_collection_begin(jvmti);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	make_ids_of_loaded(jvmti, env);

@@ -43,6 +43,11 @@ bool java_monitor_is_on(void);
 void java_monitor_leave_out(const void *inside);
 void java_monitor_add(jvmtiCapabilities *wanted, jvmtiEventCallbacks *callbacks);
 
+/* java_collection.c: garbage collections, where the machine tells of them: adds the callbacks,
+ * which are called from `begin` on. */
+void java_collection_add(jvmtiEventCallbacks *callbacks);
+void java_collection_begin(jvmtiEnv *jvmti);
+
 /* java_stack.c */
 /* From now on events have the Java stack beside their own; false: this machine does not tell. */
 bool java_stack_begin(JNIEnv *env);
