@@ -250,3 +250,27 @@ def without_collections(t):
     result = collected(t, '-version', status=0)
     said = t.run(t.helio, 'print', '-filters', 'GCEVENT > 0', '-functions', result.experiment).err
     t.check('GCEVENT: no garbage collections of Java' in said, said)
+
+
+@test
+def api(t):
+    """What a program tells by the jar's class: labels, what is not to be recorded of all and of one thread, the end; nothing where nobody records."""
+    need_agent(t)
+    jar = t.build / 'collector.jar'
+    if not jar.exists():
+        raise Skip('built without javac')
+    t.equal(t.run(t.need('javac'), '-cp', jar, '-d', t.directory, SOURCE / 'Api.java').status, 0, 'javac')
+    command = (t.need('java'), '-Xcheck:jni', '-cp', f'{t.directory}:{jar}', 'Api')
+    bare, off = t.run(*command), t.collect(*command, options=('-j', 'off'))
+    t.equal((bare.status, bare.out, bare.err), (0, 'done\n', ''), 'bare')
+    t.equal((off.status, off.out), (0, 'done\n'), 'without the agent')
+    result = t.collect(*command, options=('-p', '1m'))
+    t.equal(result.out, 'done\n', 'recorded')
+    rows = mode_rows(t, result.experiment, 'user', 'i.total')
+    times = {name: rows.get(f'Api.{name}()', {}).get('i.total', 0) for name in ('before', 'paused', 'resumed', 'other', 'otherAgain', 'beside', 'ended')}
+    for name in ('before', 'resumed', 'beside', 'otherAgain'):
+        t.within(0.15 <= times[name] <= 0.4, f'{name}: {times}')
+    for name in ('paused', 'other', 'ended'):
+        t.within(times[name] <= 0.03, f'{name}: {times}')
+    labels = [sample['label'] for sample in t.read(result.experiment)['']['samples']]
+    t.check('at the begin' in labels and 'collector_pause(API)' in labels and 'collector_resume' in labels, f'{labels}')
