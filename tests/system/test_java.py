@@ -235,6 +235,8 @@ def collections(t):
         t.equal(re.findall(r'Garbage collections: +(\d+)', text), [str(len(logged))], f'{name}: statistics: {text}')
         row = t.print(experiment, '-statistics')[-1]['rows'][0]
         t.near(row['collection_s'], sum(took), f'{name}: statistics', absolute=0.001)
+        report = next(row for row in t.print(experiment, '-report')[-1]['rows'] if row.get('section') == 'collections')
+        t.equal((report['calls'], report['value']), (len(logged), row['collection_s']), f'{name}: report')
         thread = shown[0][4]
 
         def time(expression):
