@@ -216,6 +216,9 @@ static const uint8_t *read_control(struct profile_reader *reader, unsigned tag, 
 		return context_reader_read(&reader->context, in, end);
 	if (tag >= FORMAT_TAG_NAME && tag <= FORMAT_TAG_PARENT)
 		return read_name(reader, tag, in, end);
+	if (tag == FORMAT_TAG_COLLECTION)
+		return collections_read(&reader->profile->collections, thread_of(reader)->number,
+					in, end);
 	if (tag > FORMAT_TAG_CPU || !(in = varint_get(in, end, &value)))
 		return NULL;
 	if (tag == FORMAT_TAG_CPU) {
@@ -313,6 +316,7 @@ void experiment_profile_read(struct experiment_profile *profile, const struct re
 	rows_open(&profile->rows);
 	while (block_file_next(&file, &block))
 		read_block(&reader, &block);
+	collections_sort(&profile->collections);
 	rows_close(&profile->rows);
 	profile->dropped = file.dropped;
 	profile->counts = file.counts;
@@ -358,6 +362,7 @@ void experiment_profile_fini(struct experiment_profile *profile)
 	vec_fini(&profile->threads);
 	vec_fini(&profile->names);
 	hash_map_fini(&profile->thread_ids);
+	collections_fini(&profile->collections);
 	*profile = (struct experiment_profile){0};
 }
 

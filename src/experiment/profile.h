@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "experiment/block.h"
+#include "experiment/collections.h"
 #include "experiment/rows.h"
 
 struct stack_tree;
@@ -53,6 +54,7 @@ struct experiment_profile {
 	VEC(struct profile_thread) threads;
 	VEC(char) names;	    /* of threads and groups, each with the byte 0 */
 	struct hash_map thread_ids; /* number → index into threads */
+	struct collections collections;
 	uint64_t event_count;
 	uint64_t dropped;
 	uint64_t stackless; /* events whose call stack is missing, after profile_bind */

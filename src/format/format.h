@@ -203,6 +203,9 @@ enum format_tag {
 	FORMAT_TAG_NAME = 0x88, /* length varint, so many bytes: the thread in force is called so */
 	FORMAT_TAG_GROUP = 0x89,  /* the same: it is a thread of Java, its group is called so */
 	FORMAT_TAG_PARENT = 0x8a, /* the same: the group around that group */
+	/* begin varint, duration varint, both ns: a Java machine collected garbage, and the thread
+	   in force did it */
+	FORMAT_TAG_COLLECTION = 0x8b,
 };
 
 enum { FORMAT_NAME_ROOM = 64 }; /* of one of these names, with the byte 0 */

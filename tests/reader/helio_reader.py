@@ -205,6 +205,7 @@ class Profile:
     def __init__(self):
         self.threads = {}
         self.stacks = {}      # stack id -> [µs by state]
+        self.collections = []  # of garbage: (begin, duration, thread), in s
         self.contexts = {}    # (thread, stack id, OpenMP's state, region, task) -> [µs by state]
         self.dropped = 0
         self.events = 0
@@ -242,6 +243,9 @@ class Profile:
                 continue
             if tag in (0x89, 0x8a):
                 thread.groups[tag - 0x89] = bytes(cursor.byte() for _ in range(cursor.varint()))
+                continue
+            if tag == 0x8b:
+                self.collections.append((cursor.varint() / 1e9, cursor.varint() / 1e9, thread.number))
                 continue
             if tag >= 0x80:
                 time += cursor.varint()
@@ -569,6 +573,7 @@ def read_process(directory):
                      'events': t.events, 'sum': sum(t.states) / 1e6,
                      'states': {s: v / 1e6 for s, v in zip(STATES, t.states) if v}}
                     for t in sorted(profile.threads.values(), key=lambda t: t.number)],
+        'collections': sorted(profile.collections),
         'traces': traces,
         'releases': releases,
         'counters': [dict(e.attrib) for e in log.iter('counter')],

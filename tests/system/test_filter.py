@@ -579,7 +579,7 @@ def leaf_lines(t):
 
 # What no event can have, and the words in which a warning says why or what to ask instead.
 REASONS = {'PADDR': 'root only', 'PHYSPC': 'root only', 'EA_PAGESIZE': 'Memory_page', 'MEM_LAT': 'EA_LGRP', 'LWP_LGRP_HOME': 'no thread a home',
-           'IOFSTYPE': '-i on', 'JTHREAD': '--java on', 'OMPSTATE': 'OpenMP', 'RID': 'sanitize=thread', 'DID': '-s on',
+           'IOFSTYPE': '-i on', 'JTHREAD': '--java on', 'GCEVENT': '--java on', 'OMPSTATE': 'OpenMP', 'RID': 'sanitize=thread', 'DID': '-s on',
            'HSIZE': '-H on', 'SOBJ': '-s on', 'IOOFD': '-i on', 'VADDR': 'helio collect -h', 'JGROUP("x") == JTHREAD': '--java on'}
 
 

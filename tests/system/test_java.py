@@ -196,3 +196,83 @@ def monitors_and_native_code(t):
     t.check(functions.get('jdk.internal.misc.Unsafe.park(boolean, long)', {}).get('i.syncn') == 1, 'parking')
     native = t.print(locks_of(t, '-s', 'on,n')[0].experiment, '-locks')[-1]['rows']
     t.check(not any('(monitor' in row['name'] for row in native), 'monitors in spite of n')
+
+
+def collections_of(t, name, *flags):
+    """
+    The experiment of 8 collections that are asked for, what each took by the machine's log, and all requests by the program.
+    The parallel collector looks at young objects first, in the same stop: two lines of the log.
+    """
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '-d', t.directory, SOURCE / 'Collections.java').status, 0, 'javac')
+    log = t.directory / f'{name}.log'
+    result = t.collect(t.need('java'), *flags, f'-Xlog:gc:file={log}', '-Xms768m', '-Xmx768m', '-Xmn500m', '-cp', t.directory, 'Collections', 8,
+                       options=('-p', '1m'))
+    pauses = [(match[1], float(match[2]) / 1e3) for match in re.finditer(r'GC\(\d+\) Pause (\w+).* ([\d.]+)ms', log.read_text())]
+    full = [at for at, (what, _) in enumerate(pauses) if what == 'Full']
+    t.equal((len(full), full[-1] + 1), (8, len(pauses)), f'{pauses}')
+    logged = [sum(length for _, length in pauses[begin:end]) for begin, end in zip([0, *(at + 1 for at in full)], (at + 1 for at in full))]
+    return result.experiment, logged, int(re.search(r'requests (\d+)', result.out)[1]) / 1e9
+
+
+@test(alone=True)
+def collections(t):
+    """Each garbage collection is there once, as long as the machine's log says, between what the log and what the program measured; and what happened meanwhile."""
+    for name in ('Serial', 'Parallel', 'G1'):
+        experiment, logged, requests = collections_of(t, name, f'-XX:+Use{name}GC')
+        rows = t.print(experiment, '-metrics', 'e.total:e.totalcpu:name', '-gcevents')[-1]['rows'][1:]
+        shown = [re.fullmatch(r'Process 1, GCEvent (\d+), began ([\d.]+) s, took ([\d.]+) s, thread (\d+) \(VM Thread\)', row['name']) for row in rows
+                 if row['name'] != '(none)']
+        t.check(all(shown), f'{name}: {[row["name"] for row in rows]}')
+        t.equal([int(row[1]) for row in shown], list(range(1, len(logged) + 1)), f'{name}: numbers')
+        begins, took = [[float(row[i]) for row in shown] for i in (2, 3)]
+        t.check(all(begin + length <= after for begin, length, after in zip(begins, took, begins[1:])), f'{name}: {begins} {took}')
+        t.check(all(ours >= 0.99 * log for ours, log in zip(took, logged)), f'{name}: {took}, by the log {logged}')
+        t.check(sum(took) <= requests, f'{name}: {took} in {requests} s of requests')
+        second = t.read(experiment)['']['collections']
+        t.equal([f'{length:.6f}' for _, length, _ in second], [row[3] for row in shown], f'{name}: for the second reader')
+        text = t.run(t.helio, 'print', '-statistics', experiment).out
+        t.equal(re.findall(r'Garbage collections: +(\d+)', text), [str(len(logged))], f'{name}: statistics: {text}')
+        row = t.print(experiment, '-statistics')[-1]['rows'][0]
+        t.near(row['collection_s'], sum(took), f'{name}: statistics', absolute=0.001)
+        report = next(row for row in t.print(experiment, '-report')[-1]['rows'] if row.get('section') == 'collections')
+        t.equal((report['calls'], report['value']), (len(logged), row['collection_s']), f'{name}: report')
+        thread = shown[0][4]
+
+        def time(expression):
+            return t.print(experiment, '-filters', expression, '-metrics', 'e.total:name', '-functions')[-1]['rows'][0]['e.total']
+        meanwhile = time(f'GCEVENT && THRID == {thread}')
+        t.within(0.8 * sum(took) <= meanwhile <= 1.2 * sum(took) + 0.02, f'{name}: {meanwhile} s of the thread in {sum(took)} s of collections')
+        t.near(sum(time(f'GCEVENT == {i + 1} && THRID == {thread}') for i in range(len(took))), meanwhile, f'{name}: one by one', absolute=0.01)
+
+
+@test
+def without_collections(t):
+    """A program that collects nothing has none, and says so."""
+    result = collected(t, '-version', status=0)
+    said = t.run(t.helio, 'print', '-filters', 'GCEVENT > 0', '-functions', result.experiment).err
+    t.check('GCEVENT: no garbage collections of Java' in said, said)
+
+
+@test
+def api(t):
+    """What a program tells by the jar's class: labels, what is not to be recorded of all and of one thread, the end; nothing where nobody records."""
+    need_agent(t)
+    jar = t.build / 'collector.jar'
+    if not jar.exists():
+        raise Skip('built without javac')
+    t.equal(t.run(t.need('javac'), '-cp', jar, '-d', t.directory, SOURCE / 'Api.java').status, 0, 'javac')
+    command = (t.need('java'), '-Xcheck:jni', '-cp', f'{t.directory}:{jar}', 'Api')
+    bare, off = t.run(*command), t.collect(*command, options=('-j', 'off'))
+    t.equal((bare.status, bare.out, bare.err), (0, 'done\n', ''), 'bare')
+    t.equal((off.status, off.out), (0, 'done\n'), 'without the agent')
+    result = t.collect(*command, options=('-p', '1m'))
+    t.equal(result.out, 'done\n', 'recorded')
+    rows = mode_rows(t, result.experiment, 'user', 'i.total')
+    times = {name: rows.get(f'Api.{name}()', {}).get('i.total', 0) for name in ('before', 'paused', 'resumed', 'other', 'otherAgain', 'beside', 'ended')}
+    for name in ('before', 'resumed', 'beside', 'otherAgain'):
+        t.within(0.15 <= times[name] <= 0.4, f'{name}: {times}')
+    for name in ('paused', 'other', 'ended'):
+        t.within(times[name] <= 0.03, f'{name}: {times}')
+    labels = [sample['label'] for sample in t.read(result.experiment)['']['samples']]
+    t.check('at the begin' in labels and 'collector_pause(API)' in labels and 'collector_resume' in labels, f'{labels}')

@@ -291,6 +291,9 @@ static void test_bad_records(void **state)
 	check_damage("\x4a\x01\x00", 3, "3 of its bytes"); /* no such state */
 	check_damage("\x40\x80", 2, "2 of its bytes");	   /* a number without end */
 	check_damage("\x40\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00", 12, "12 of its bytes");
+	check_damage("\x8b\x01", 2, "2 of its bytes"); /* half a collection */
+	check_damage("\x8b\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x01", 11,
+		     "11 of its bytes");				 /* too late */
 	check_damage("\x80\x02", 2, "2 of its bytes");			 /* half a thread record */
 	check_damage("\x27\xc0\x84\x3d\x00", 5, "longer than the life"); /* 1 s within 10 µs */
 	check_damage("\x80\x01\x0b\x02", 4, "backwards"); /* thread 1 again, at 2 µs */
@@ -491,11 +494,49 @@ static void test_contexts(void **state)
 	bytes_free(&third);
 }
 
+static void test_collections(void **state)
+{
+	static const uint8_t bytes[] = {
+		0x8b, 0xe8, 0x07, 0x0a, /* from 1000 ns on, for 10 */
+		0x40, 0x05, 0x06,	/* an event, whose time they leave as it is */
+		0x8b, 0x64, 0x05,	/* the one before, which another block could have had */
+	};
+	static const struct {
+		uint64_t time_ns;
+		size_t number;
+	} moments[] = {{0, 0},	  {99, 0},   {100, 1},	{105, 1},  {106, 0},
+		       {1000, 2}, {1010, 2}, {1011, 0}, {9999, 0}, {103, 1}};
+	struct bytes payload = {0};
+	struct fixture fixture;
+	size_t guess = 0;
+
+	(void)state;
+	begin(&fixture);
+	bytes_put(&payload, bytes, sizeof(bytes));
+	add_block(&fixture, 3, 10, &payload);
+	read_profile(&fixture);
+
+	const struct collections *all = &fixture.profile.collections;
+
+	assert_int_equal(fixture.diags.count, 0);
+	assert_row(&fixture.profile, 0, 0, 15, FORMAT_STATE_USER, 5, 3, PROFILE_NO_CPU);
+	assert_int_equal(all->list.count, 2);
+	assert_int_equal(all->list.items[0].thread, 3);
+	assert_int_equal(all->sum_ns, 15);
+	for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
+		guess = collections_at(all, moments[i].time_ns, guess);
+		assert_int_equal(guess, moments[i].number);
+	}
+	bytes_free(&payload);
+	end(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_kind_of_record),
 		cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_collections),
 		cmocka_unit_test(test_threads_change_within_and_between_blocks),
 		cmocka_unit_test(test_hours_of_sleep_keep_their_weight),
 		cmocka_unit_test(test_more_rows_than_a_page),

@@ -45,9 +45,10 @@ struct filter_property {
 	const char *reason; /* where no kind has it: why, and what to ask instead */
 	/* Called before rows are loaded, for what is computed from whole columns; or NULL. */
 	void (*prepare)(struct session *session);
-	bool needs_addresses; /* of data, which not all counters have */
-	bool needs_openmp;    /* what its runtime says, which events of all kinds may have */
-	bool needs_java;      /* which threads of Java's have */
+	bool needs_addresses;	/* of data, which not all counters have */
+	bool needs_openmp;	/* what its runtime says, which events of all kinds may have */
+	bool needs_java;	/* which threads of Java's have */
+	bool needs_collections; /* of garbage, in which events of all kinds may lie */
 };
 
 /*

@@ -165,6 +165,26 @@ static void load_sample_map(const struct filter_rows *rows, struct filter_slot *
 	EACH_ROW slot->value[i] |= slot->unknown[i] ? 0 : (uint64_t)comparable(rows) << 32;
 }
 
+/* That under way at the event's end; 0: none. */
+static void load_collection(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct collections *all = &rows->process->process->profile.collections;
+	const uint64_t *times = event_times(rows->run);
+	size_t number = 0;
+
+	EACH_ROW
+	{
+		number = collections_at(all, times[i], number);
+		slot->value[i] = number;
+	}
+}
+
+static void load_collection_map(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_collection(rows, slot);
+	EACH_ROW slot->value[i] |= slot->value[i] ? (uint64_t)comparable(rows) << 32 : 0;
+}
+
 static void load_group(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	filter_fill(slot, rows->run->count, rows->process->group);
@@ -246,14 +266,13 @@ static void load_pc(const struct filter_rows *rows, struct filter_slot *slot)
 		.info = {name_, description_, ""}, .reason = (reason_)                             \
 	}
 
-#define NO_COLLECTIONS "they are not recorded; the threads that do them are threads as others"
-#define NO_OPENMP      "it is not recorded; CPRID is the region, FNAME its code"
-#define NO_RACES       "data races are not recorded; compilers find them (-fsanitize=thread)"
-#define NO_DEADLOCKS   "deadlocks are not recorded; `locks' lists the waits (helio collect -s on)"
-#define NO_HOMES       "Linux gives no thread a home; CPUID is where the event was, EA_LGRP its data"
-#define NO_ACCESS      "helio collect -h does not record it; EA_LGRP is the NUMA node of the data"
-#define NO_PHYSICAL    "Linux tells physical addresses to root only, and they are not recorded; "
-#define NO_PAGES       "the sizes of pages are not recorded; "
+#define NO_OPENMP    "it is not recorded; CPRID is the region, FNAME its code"
+#define NO_RACES     "data races are not recorded; compilers find them (-fsanitize=thread)"
+#define NO_DEADLOCKS "deadlocks are not recorded; `locks' lists the waits (helio collect -s on)"
+#define NO_HOMES     "Linux gives no thread a home; CPUID is where the event was, EA_LGRP its data"
+#define NO_ACCESS    "helio collect -h does not record it; EA_LGRP is the NUMA node of the data"
+#define NO_PHYSICAL  "Linux tells physical addresses to root only, and they are not recorded; "
+#define NO_PAGES     "the sizes of pages are not recorded; "
 
 static const struct filter_property common[] = {
 	FILTER_PROPERTY("TSTAMP", "the event's end, ns since the experiment's start", "all",
@@ -293,6 +312,11 @@ static const struct filter_property common[] = {
 			load_sample),
 	FILTER_PROPERTY("SAMPLE_MAP", "EXPID_CMP << 32 | SAMPLE", "all", FILTER_ALL,
 			load_sample_map),
+	FILTER_PROPERTY("GCEVENT",
+			"number of Java's garbage collection under way at the event's end; 0: none",
+			"java", FILTER_ALL, load_collection, .needs_collections = true),
+	FILTER_PROPERTY("GCEVENT_MAP", "EXPID_CMP << 32 | GCEVENT; 0: none", "java", FILTER_ALL,
+			load_collection_map, .needs_collections = true),
 	FILTER_PROPERTY("VIRTPC", "address of the innermost instruction", "all", FILTER_ALL,
 			load_pc),
 	FILTER_PROPERTY("STACKID", "number of the call stack", "all", FILTER_ALL, load_stack_id),
@@ -319,8 +343,6 @@ static const struct filter_property nowhere[] = {
 	NOWHERE("PS_LGRP_HOME", "home of the process", NO_HOMES),
 	NOWHERE("MEM_LAT", "latency of the access", NO_ACCESS),
 	NOWHERE("MEM_SRC", "where the data came from", NO_ACCESS),
-	NOWHERE("GCEVENT", "garbage collection", NO_COLLECTIONS),
-	NOWHERE("GCEVENT_MAP", "garbage collection", NO_COLLECTIONS),
 	NOWHERE("PRPC", "OpenMP parallel region's place", NO_OPENMP),
 	NOWHERE("PARREG", "OpenMP parallel region", NO_OPENMP),
 	NOWHERE("RID", "data race", NO_RACES),
@@ -402,6 +424,14 @@ static bool has_java_threads(const struct session *session)
 	return false;
 }
 
+static bool has_collections(const struct session *session)
+{
+	for (size_t i = 0; i < session->processes.count; i++)
+		if (session->processes.items[i].collection_count)
+			return true;
+	return false;
+}
+
 char *filter_property_lack(const struct session *session, const struct filter_property *property)
 {
 	const struct filter_property_info *info = &property->info;
@@ -413,6 +443,9 @@ char *filter_property_lack(const struct session *session, const struct filter_pr
 		return xasprintf("%s: no OpenMP data (helio collect --openmp on)", info->name);
 	if (property->needs_java && !has_java_threads(session))
 		return xasprintf("%s: no threads of Java (helio collect --java on)", info->name);
+	if (property->needs_collections && !has_collections(session))
+		return xasprintf("%s: no garbage collections of Java (helio collect --java on)",
+				 info->name);
 	if (property->needs_addresses && !session_has_addresses(session))
 		return xasprintf("%s: " NO_ADDRESSES, info->name);
 	for (unsigned kind = 0; kind < EVENTS_KINDS; kind++) {

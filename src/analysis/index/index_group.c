@@ -133,7 +133,22 @@ static void grouping_fini(struct grouping *grouping)
 	measure_fini(&grouping->sums);
 }
 
-void index_group(const struct tally *tally, const struct filter_program *program,
+/* Values as GCEVENT_MAP has them. */
+static void add_collections(const struct tally *tally, struct index_cells *cells)
+{
+	const struct session *session = tally->session;
+
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		const struct session_process *process = &session->scanned.items[i];
+		uint64_t id = tally->shape->united ? process->like : process->id;
+		size_t count = process->process->profile.collections.list.count;
+
+		for (size_t k = 0; tally_looks_at(tally, process) && k < count; k++)
+			index_cells_add(cells, id << 32 | (k + 1), 0);
+	}
+}
+
+void index_group(const struct tally *tally, const struct filter_program *program, bool collections,
 		 struct index_groups *groups)
 {
 	const struct session *session = tally->session;
@@ -150,6 +165,8 @@ void index_group(const struct tally *tally, const struct filter_program *program
 	}
 	for (size_t i = 0; i < session->scanned.count; i++)
 		scan_process(tally, &session->scanned.items[i], group_piece, states);
+	if (collections)
+		add_collections(tally, &found[0].cells[0]);
 	for (size_t i = 0; i < threads; i++) {
 		spill(&found[i]);
 		grouping_fini(&found[i]);

@@ -9,13 +9,15 @@
 
 #define INDEX_UNKNOWN UINT64_MAX
 
-/* Groups are numbered in the order of their values; each has an amount of at least one measure. */
+/* Groups are numbered in the order of their values; each has an amount of at least one measure,
+ * which is 0 where no event is. */
 struct index_groups {
 	VEC(uint64_t) values;			 /* ascending: INDEX_UNKNOWN is the last */
 	struct index_cells cells[MEASURE_COUNT]; /* value: the group's number */
 };
 
-void index_group(const struct tally *tally, const struct filter_program *program,
+/* collections: each of the processes' garbage collections is a group, if one without an event. */
+void index_group(const struct tally *tally, const struct filter_program *program, bool collections,
 		 struct index_groups *groups);
 /* The metric's value of every group, in units of its measure; the caller frees the array. */
 uint64_t *index_group_values(const struct index_groups *groups, const struct metric *metric);
@@ -36,7 +38,8 @@ enum index_label {
 	LABEL_ADDRESS,
 	LABEL_ADDRESS_BY_MODEL, /* the same, of an object that a machine model brought */
 	LABEL_NODE,
-	LABEL_OMP, /* process and construct */
+	LABEL_OMP,	  /* process and construct */
+	LABEL_COLLECTION, /* process and garbage collection; 0: none */
 };
 
 const struct index_object *index_object_at(const struct session *session, enum index_family family,

@@ -29,7 +29,7 @@ static const struct index_object index_objects[] = {
 	{"JThreads", "Java threads", "JTHREAD ? EXPID_CMP << 32 | THRID : 0", LABEL_JAVA_THREAD},
 	{"CPUs", "CPUs", "CPUID", LABEL_CPU},
 	{"Samples", "Samples", "SAMPLE_MAP", LABEL_SAMPLE},
-	{"GCEvents", "GCEvents", "GCEVENT_MAP", LABEL_NUMBER},
+	{"GCEvents", "GCEvents", "GCEVENT_MAP", LABEL_COLLECTION},
 	{"Seconds", "Seconds", "TSTAMP / 1000000000", LABEL_SECOND},
 	{"Processes", "Processes", "EXPID_CMP", LABEL_PROCESS},
 	{"Experiment_IDs", "Experiment IDs", "EXPGRID << 60 | EXPID << 32", LABEL_EXPERIMENT},

@@ -176,6 +176,34 @@ static const char *omp_label(const struct session *session, struct arena *arena,
 	return symbols_name((struct session *)(uintptr_t)session, function, NAME_LONG);
 }
 
+/* "Process 1, GCEvent 2, began 0.123456 s, took 0.004567 s, thread 9 (VM Thread)" */
+static const char *collection_label(const struct session *session, struct arena *arena,
+				    uint64_t value)
+{
+	unsigned long long id = value >> 32, number = value & UINT32_MAX;
+
+	if (!value)
+		return "(none)";
+
+	const struct experiment_profile *profile = &session->scanned.items[id - 1].process->profile;
+
+	if (number > profile->collections.list.count) /* of an experiment that is compared */
+		return arena_printf(arena, "Process %llu, GCEvent %llu", id, number);
+
+	const struct collection *of = &profile->collections.list.items[number - 1];
+	uint32_t thread = hash_map_get(&profile->thread_ids, of->thread);
+	const char *name = thread == HASH_NONE
+				   ? ""
+				   : profile_thread_name(profile, &profile->threads.items[thread]);
+
+	return arena_printf(
+		arena,
+		"Process %llu, GCEvent %llu, began %.6f s, took %.6f s, thread "
+		"%llu%s%s%s",
+		id, number, (double)of->begin_ns / 1e9, (double)(of->end_ns - of->begin_ns) / 1e9,
+		(unsigned long long)of->thread, *name ? " (" : "", name, *name ? ")" : "");
+}
+
 static const char *label_of(const struct session *session, const struct index_object *object,
 			    struct arena *arena, uint64_t value)
 {
@@ -206,6 +234,8 @@ static const char *label_of(const struct session *session, const struct index_ob
 	case LABEL_ADDRESS:
 	case LABEL_ADDRESS_BY_MODEL:
 		return arena_printf(arena, "0x%08llx", number);
+	case LABEL_COLLECTION:
+		return collection_label(session, arena, value);
 	case LABEL_OMP:
 		return omp_label(session, arena, value);
 	case LABEL_NODE:
@@ -355,7 +385,7 @@ static void fill_index(struct tally *tally, const struct query *query, const voi
 	table_init(table, query, COLUMNS_EXCLUSIVE);
 	table->title = arena_strdup(&table->arena, view->object->title);
 	table->index = arena_strdup(&table->arena, view->object->name);
-	index_group(tally, view->program, &groups);
+	index_group(tally, view->program, view->object->label == LABEL_COLLECTION, &groups);
 
 	const size_t most = query->limit ? query->limit - 1 : SIZE_MAX;
 	const bool processes = view->object->label == LABEL_PROCESS;

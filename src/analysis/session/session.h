@@ -88,8 +88,10 @@ struct process_info {
 	struct usage *samples;
 	size_t sample_count;
 	double state_seconds[PROFILE_STATES]; /* by a profile event's state */
-	double before_seconds; /* CPU time at <before recording>, which is not in these */
-	bool heap_unseen;      /* the heap was traced, and no allocation seen */
+	double before_seconds;	   /* CPU time at <before recording>, which is not in these */
+	uint64_t collection_count; /* Java's, of garbage */
+	double collection_seconds; /* that they took */
+	bool heap_unseen;	   /* the heap was traced, and no allocation seen */
 };
 /* What is compared: all that was opened by one name, and what its column is called. */
 size_t session_group_count(const struct session *session);

@@ -285,6 +285,8 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->samples = process->overview.items;
 	info->sample_count = process->overview.count;
 	info->before_seconds = (double)profile->before_us / 1e6;
+	info->collection_count = profile->collections.list.count;
+	info->collection_seconds = (double)profile->collections.sum_ns / 1e9;
 	info->heap_unseen = process->traces[TRACE_HEAP].present && !process->heap.peak_blocks;
 	for (size_t i = 0; i < profile->threads.count; i++)
 		for (size_t state = 0; state < PROFILE_STATES; state++)

@@ -109,6 +109,8 @@ struct statistics statistics_of_process(const struct process_info *process)
 		.state_seconds = process->state_seconds,
 		.recorded_ns = process->recorded_ns,
 		.before_seconds = process->before_seconds,
+		.collections = process->collection_count,
+		.collection_seconds = process->collection_seconds,
 	};
 	size_t count = process->sample_count;
 
@@ -161,6 +163,8 @@ static bool add_process(struct statistics_sum *sum, const struct process_info *p
 	sum->whole.user_seconds += own.user_seconds;
 	sum->whole.system_seconds += own.system_seconds;
 	sum->whole.before_seconds += own.before_seconds;
+	sum->whole.collections += own.collections;
+	sum->whole.collection_seconds += own.collection_seconds;
 	for (int i = 0; i < STATISTICS_STATES; i++)
 		sum->state_seconds[i] += own.state_seconds[i];
 	if (own.from) {

@@ -27,7 +27,9 @@ struct statistics {
 	double user_seconds, system_seconds;
 	uint64_t recorded_ns;  /* of its duration */
 	double before_seconds; /* CPU time before the recording, which is in no other number */
-	bool is_sum;	       /* of several processes: begins and ends at no one moment */
+	uint64_t collections;  /* Java's, of garbage; of a whole process */
+	double collection_seconds;
+	bool is_sum; /* of several processes: begins and ends at no one moment */
 };
 
 /* What several processes have in sum. */

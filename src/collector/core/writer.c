@@ -26,7 +26,8 @@ static const char profile_description[] =
 	"0x80 thread: number tid time-us   0x81 thread end: dt   0x82 pause: dt   0x83 resume: dt  "
 	" "
 	"0x84 cpu: number   0x87 context: runtime count fields   0x88 name: length bytes   "
-	"0x89 group: length bytes   0x8a parent of the group: length bytes\n";
+	"0x89 group: length bytes   0x8a parent of the group: length bytes   "
+	"0x8b garbage collection: begin-ns duration-ns\n";
 
 int writer_open(void)
 {
@@ -106,6 +107,17 @@ void writer_thread_name(struct thread *thread, enum format_tag tag, const char *
 	for (size_t i = 0; i < length; i++)
 		*out++ = (uint8_t)name[i];
 	record_buffer_commit(&thread->lane, out);
+}
+
+void writer_collection(struct thread *thread, uint64_t begin_ns, uint64_t duration_ns)
+{
+	uint8_t *out = begin_ns >= collector.start_ns ? reserve(thread) : NULL;
+
+	if (!out)
+		return;
+	*out++ = FORMAT_TAG_COLLECTION;
+	out = varint_put(out, begin_ns - collector.start_ns);
+	record_buffer_commit(&thread->lane, varint_put(out, duration_ns));
 }
 
 void writer_thread_pause(struct thread *thread, uint64_t time_ns)

@@ -17,6 +17,8 @@ void writer_thread_end(struct thread *thread, uint64_t time_ns);
 /* tag: FORMAT_TAG_NAME, or of its group or the group's parent. */
 void writer_thread_name(struct thread *thread, enum format_tag tag, const char *name,
 			size_t length);
+/* The thread has done a garbage collection, from a moment (CLOCK_MONOTONIC) on. */
+void writer_collection(struct thread *thread, uint64_t begin_ns, uint64_t duration_ns);
 /* Recording stops or goes on for the thread, by the window of -t. */
 void writer_thread_pause(struct thread *thread, uint64_t time_ns);
 void writer_thread_resume(struct thread *thread, uint64_t time_ns);

@@ -30,8 +30,9 @@ static void make_ids(jvmtiEnv *jvmti, jclass class)
 
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class)
 {
-	(void)env, (void)thread;
+	(void)thread;
 	make_ids(jvmti, class);
+	java_api_prepare(jvmti, env, class);
 	java_names_write(jvmti);
 }
 
@@ -84,6 +85,7 @@ static void name_thread(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool begin
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
+	java_api_note_thread(jvmti, thread);
 	name_thread(jvmti, env, thread, true);
 }
 
@@ -165,6 +167,7 @@ static bool enable(jvmtiEnv *jvmti)
 
 	if (monitors)
 		java_monitor_add(&wanted, &callbacks);
+	java_collection_add(&callbacks);
 	bool done = !(*jvmti)->AddCapabilities(jvmti, &wanted) &&
 		    !(*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks));
 
@@ -196,9 +199,11 @@ void java_begin(void *vm_made, void *env_made)
 			    0);
 		return;
 	}
+	java_collection_begin(jvmti);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	make_ids_of_loaded(jvmti, env);
+	java_api_note_thread(jvmti, NULL);
 	name_thread(jvmti, env, NULL, true); /* the calling one: main */
 	if (java_stack_begin(env))
 		java_monitor_leave_out((const void *)(uintptr_t)(*jvmti)->Deallocate);

@@ -43,6 +43,16 @@ bool java_monitor_is_on(void);
 void java_monitor_leave_out(const void *inside);
 void java_monitor_add(jvmtiCapabilities *wanted, jvmtiEventCallbacks *callbacks);
 
+/* java_api.c: gives the class of the collector's functions its native methods, when it is prepared;
+ * what those need of a thread, in the thread itself when it begins. */
+void java_api_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class);
+void java_api_note_thread(jvmtiEnv *jvmti, jthread thread);
+
+/* java_collection.c: garbage collections, where the machine tells of them: adds the callbacks,
+ * which are called from `begin` on. */
+void java_collection_add(jvmtiEventCallbacks *callbacks);
+void java_collection_begin(jvmtiEnv *jvmti);
+
 /* java_stack.c */
 /* From now on events have the Java stack beside their own; false: this machine does not tell. */
 bool java_stack_begin(JNIEnv *env);

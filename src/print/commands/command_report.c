@@ -307,6 +307,42 @@ static void add_omp_locks(struct report *report)
 	}
 }
 
+/* How long Java's collections of garbage held up the processes that had some. */
+static void add_collections(struct report *report)
+{
+	static const double least_percent = 1;
+	struct result *result = &report->result;
+	double seconds = 0, lives = 0;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < session_process_count(report->print->session); i++) {
+		const struct process_info *process = session_process(report->print->session, i);
+
+		if (!process->collection_count)
+			continue;
+		count += process->collection_count;
+		seconds += process->collection_seconds;
+		lives += (double)process->recorded_ns / 1e9;
+	}
+	double share = number_share(seconds, lives);
+
+	if (share < least_percent)
+		return;
+	add_section(report, "Java's garbage collections");
+
+	struct part *line = add_line(report, "collections", "  ");
+
+	part_set(result, line, "name", value_text(result, "garbage collections"));
+	part_set(result, line, "calls", value_count(count));
+	part_set(result, line, "value", value_real(seconds, 3));
+	part_set(result, line, "percent", value_real(share, 2));
+	part_add(result, line, NULL, NULL,
+		 value_printf(result,
+			      "%" PRIu64 " collection%s: for %.3f s, %.0f %% of the time, they "
+			      "stopped all threads that run Java; each of them: -gcevents",
+			      count, count == 1 ? "" : "s", seconds, share));
+}
+
 /* ---- the hot places ---- */
 
 /* The metric, exclusive and inclusive, as all there is to show, most exclusive first. */
@@ -710,6 +746,7 @@ static bool command_report(struct print *print, char **arguments, size_t count)
 	add_traces(&report);
 	add_regions(&report);
 	add_omp_locks(&report);
+	add_collections(&report);
 	if (report.total > 0) {
 		add_threads(&report);
 		add_functions(&report);

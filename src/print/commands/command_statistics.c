@@ -137,6 +137,11 @@ static void add_interval(struct result *result, const struct statistics *interva
 	add_threads(result, facts, interval);
 	if (interval->before_seconds > 0)
 		add_seconds(result, facts, "CPU before recording (sec.)", interval->before_seconds);
+	if (interval->collections) {
+		add_count(result, facts, "Garbage collections", interval->collections);
+		add_seconds(result, facts, "Garbage collection (sec.)",
+			    interval->collection_seconds);
+	}
 	add_times(result, interval);
 	add_counts(result, interval);
 	result_gap(result);
@@ -201,6 +206,10 @@ static void set_interval(struct result *result, const struct process_info *proce
 	part_set(result, row, "duration_s", value_real(statistics_seconds(interval), 3));
 	part_set(result, row, "recorded_s", value_real(seconds(interval->recorded_ns), 3));
 	part_set(result, row, "before_s", value_real(interval->before_seconds, 3));
+	if (interval->collections) {
+		part_set(result, row, "collections", value_count(interval->collections));
+		part_set(result, row, "collection_s", value_real(interval->collection_seconds, 3));
+	}
 	part_set(result, row, "state_seconds",
 		 statistics_thread_seconds(interval) > 0 ? states_of(result, interval)
 							 : (struct value){.kind = VALUE_NONE});

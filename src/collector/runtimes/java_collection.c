@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Garbage collections, by JVMTI's events of their begin and end.  The machine's thread that stops
+ * all others for a collection sends both, and may not use JNI nor allocate in between: two readings
+ * of the clock and one record of the thread's profile do neither.
+ */
+#include "collector/core/clock_window.h"
+#include "collector/core/thread.h"
+#include "collector/core/time.h"
+#include "collector/core/writer.h"
+#include "collector/runtimes/java_private.h"
+#include "collector/storage/recording.h"
+
+/* CLOCK_MONOTONIC; 0: none is under way. */
+static _Atomic uint64_t begin_ns;
+
+static void JNICALL on_start(jvmtiEnv *jvmti)
+{
+	(void)jvmti;
+	atomic_store(&begin_ns, clock_now_ns());
+}
+
+/* One that ends while the recording is paused is left out. */
+static void JNICALL on_finish(jvmtiEnv *jvmti)
+{
+	uint64_t begun_ns = atomic_exchange(&begin_ns, 0), now_ns = clock_now_ns();
+	bool records = begun_ns && atomic_load(&collector.recording) && collector_is_ours();
+	struct thread *thread = records ? thread_current() : NULL;
+
+	(void)jvmti;
+	if (!thread || !clock_is_recording(thread, now_ns))
+		return;
+	thread_lock(thread);
+	writer_collection(thread, begun_ns, now_ns - begun_ns);
+	thread_unlock(thread);
+}
+
+void java_collection_add(jvmtiEventCallbacks *callbacks)
+{
+	callbacks->GarbageCollectionStart = on_start;
+	callbacks->GarbageCollectionFinish = on_finish;
+}
+
+void java_collection_begin(jvmtiEnv *jvmti)
+{
+	const jvmtiCapabilities wanted = {.can_generate_garbage_collection_events = 1};
+
+	if (!(*jvmti)->AddCapabilities(jvmti, &wanted) &&
+	    !(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE,
+						JVMTI_EVENT_GARBAGE_COLLECTION_START, NULL))
+		(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE,
+						   JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, NULL);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "experiment/collections.h"
+
+#include "format/varint.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define TIME_MAX_NS (1ull << 62) /* 146 years; later is damage */
+
+const uint8_t *collections_read(struct collections *collections, uint64_t thread, const uint8_t *in,
+				const uint8_t *end)
+{
+	uint64_t begin, duration;
+
+	in = varint_get(in, end, &begin);
+	in = in ? varint_get(in, end, &duration) : NULL;
+	if (!in || begin > TIME_MAX_NS || duration > TIME_MAX_NS)
+		return NULL;
+	*vec_push(&collections->list) = (struct collection){begin, begin + duration, thread};
+	collections->sum_ns += duration;
+	return in;
+}
+
+static int by_begin(const void *left, const void *right)
+{
+	const struct collection *a = left, *b = right;
+
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+void collections_sort(struct collections *collections)
+{
+	if (collections->list.count)
+		qsort(collections->list.items, collections->list.count,
+		      sizeof(*collections->list.items), by_begin);
+}
+
+static bool holds(const struct collections *collections, size_t number, uint64_t time_ns)
+{
+	const struct collection *one = &collections->list.items[number - 1];
+
+	return one->begin_ns <= time_ns && time_ns <= one->end_ns;
+}
+
+size_t collections_at(const struct collections *collections, uint64_t time_ns, size_t guess)
+{
+	size_t low = 0, high = collections->list.count; /* that begin by then, and do not */
+
+	if (guess && holds(collections, guess, time_ns))
+		return guess;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (collections->list.items[middle].begin_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && holds(collections, low, time_ns) ? low : 0;
+}
+
+void collections_fini(struct collections *collections)
+{
+	vec_fini(&collections->list);
+	*collections = (struct collections){0};
+}
