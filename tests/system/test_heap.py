@@ -349,6 +349,18 @@ def search_is_no_time_of_the_run(t, engine):
     t.within(2 < threads[0]['e.total'] / duration < 3.1, f'{duration} s, of all threads {threads[0]["e.total"]} s')
 
 
+@test
+def calls_during_the_search(t):
+    """What other threads do while the first one searches for lost memory is behind the end of the recording."""
+    result = t.collect(t.target('searched'), 'calls', options=('-H', 'on', '-i', 'on'))
+    process = t.read(result.experiment)['']
+    searched = sum(int(event.get('leak_search_ns', 0)) for event in process['log_events'] if event['kind'] == 'counters') / 1e6
+    told = int(result.out.split()[1])
+    written = sum(event['type'] == 'write' and event['thread'] != 1 for event in process['traces']['iotrace'])
+    # a write takes a millisecond and some
+    t.within(told <= written < told + searched / 4, f'{written} writes, {told} until the end, in a search of {searched} ms')
+
+
 LAST = [(how, 'return') for how in ('calloc', 'realloc', 'reallocarray', 'aligned_alloc', 'memalign', 'valloc', 'pvalloc', 'aligned')] + [
     ('malloc', where) for where in ('return', 'exit', '_exit', 'litter', 'thread', 'given', 'local', 'register', '_register')]
 

@@ -187,10 +187,12 @@ def monitors(t):
 
 @test
 def monitors_and_native_code(t):
-    """With both each wait is there once, and none of the machine's own threads; with native code alone no monitor."""
-    result, rows, _ = locks_of(t, '-s', 'on', words=('and a thread that waits at the end',))
-    for name, (_, count, _) in MONITORS.items():
-        t.equal(rows[name]['syncn'], count + ('Signal' in name), name)
+    """With both each wait is there once, and none of the machine's own threads; with native code alone no monitor. Waits at the end are there with monitors alone, too; a wait that throws is none."""
+    for scope in ('on,j', 'on'):
+        result, rows, _ = locks_of(t, '-s', scope, words=('and threads that wait at the end',))
+        for name, (_, count, _) in MONITORS.items():
+            t.equal(rows[name]['syncn'], count + ('Signal' in name), f'{scope}: {name}')
+        t.check(not any('Stranger' in name for name in rows), f'{scope}: a wait that throws: {sorted(rows)}')
     functions = {row['name']: row for row in t.print(result.experiment, '-metrics', 'i.sync:i.syncn:name', '-functions')[-1]['rows']}
     t.equal(functions['Monitors.enterClass()']['i.syncn'], 1, 'waits of enterClass')
     t.check(functions.get('jdk.internal.misc.Unsafe.park(boolean, long)', {}).get('i.syncn') == 1, 'parking')

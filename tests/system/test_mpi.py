@@ -437,3 +437,19 @@ def by_the_clock(t):
                 t.near(seen['compute'][2], computed, f'{implementation}: CPU time of what is computed', 0.05, 0.02)
     metrics = t.print(t.collect('/bin/true').experiment, '-metric_list')
     t.check('mpiwork' not in str(metrics), 'without MPI there is no such metric')
+
+
+@test
+def not_of_mpi(t):
+    """A library of large numbers has a name like those of MPI; what it computes is no MPI Work."""
+    library, program = t.directory / 'libmpir.so.23', t.directory / 'program'
+    for path, text in ((library, 'void mpir_compute(void) { for (volatile long i = 0; i < 100000000; i++); }'),
+                       (program, 'void mpir_compute(void); int main(void) { mpir_compute(); return 0; }')):
+        source = t.directory / f'{path.name}.c'
+        source.write_text(text + '\n')
+        shape = ('-shared', '-fPIC') if path == library else (library, f'-Wl,-rpath,{t.directory}')
+        result = t.run(t.need('gcc'), '-o', path, source, *shape)
+        t.equal(result.status, 0, result.err)
+    answer = t.print(t.collect(program).experiment, '-functions', '-metric_list')
+    t.check(any(row['name'] == 'mpir_compute' for row in answer[0]['rows']), 'it was seen')
+    t.check('mpiwork' not in str(answer[1]), 'MPI Work without MPI')

@@ -280,6 +280,19 @@ def locks_and_sections(t):
         t.check(len(rows) == 3 and {row['name'] for row in rows} < set(told), f'{compiler}: report: {rows}')
 
 
+@test
+def late_releases(t):
+    """A runtime may tell of a release when the next thread has the lock already: who waits for that one is not forgotten."""
+    program = t.directory / 'omplate'
+    result = t.run(t.need('gcc'), '-O1', '-g', '-o', str(program), str(ROOT / 'tests' / 'targets' / 'omplate.c'))
+    t.check(result.status == 0, result.err[-500:])
+    result = t.collect(program)
+    seconds, waits = result.out.split()
+    lock = next(row for row in t.print(result.experiment, '-locks')[-1]['rows'] if row['name'].startswith('the_lock '))
+    t.equal((lock['syncn'], lock['waiters'], lock['holders']), (int(waits), 2, 2), 'waits, who waited, who had it')
+    t.near(lock['sync'], float(seconds), 'waits', 0.02, 0.002)
+
+
 def all_stacks(t, experiment, mode):
     """By stage and thread, the one call stack that was recorded then: functions from the outermost one on."""
     commands = [word for stage, threads in enumerate(make_openmp.STAGES.values()) for thread in threads for word in

@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Open MPI's, MPICH's and Intel's, for C and Fortran. */
+/* Open MPI's, MPICH's and Intel's, for C and Fortran; libmpir computes with large numbers. */
 static bool is_mpi(const char *path)
 {
 	static const char prefix[] = "libmpi";
+	const char *name = path_name(path);
 
-	return !strncmp(path_name(path), prefix, sizeof(prefix) - 1);
+	return !strncmp(name, prefix, sizeof(prefix) - 1) && name[sizeof(prefix) - 1] != 'r';
 }
 
 static bool has_mpi(const struct experiment_map *map)

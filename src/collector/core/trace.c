@@ -145,8 +145,11 @@ void trace_begin(void)
 			sources[kind]->begin();
 }
 
+static const struct thread *finisher;
+
 void trace_finish(void)
 {
+	finisher = thread_current_if_known();
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (is_on[kind] && sources[kind]->finish)
 			sources[kind]->finish();
@@ -252,9 +255,20 @@ void trace_measured(struct thread *thread)
 	thread->measured_ticks = 0;
 }
 
+/*
+ * The recording has ended for all but the thread that writes its last: what others do while that
+ * searches for lost memory is none of it, except for blocks, which the search goes by.
+ */
+static bool is_over(enum trace_kind kind)
+{
+	return atomic_load_explicit(&collector.settled, memory_order_relaxed) &&
+	       kind != TRACE_HEAP && thread_current_if_known() != finisher;
+}
+
 struct thread *trace_enter(enum trace_kind kind)
 {
-	if (!is_on[kind] || !atomic_load_explicit(&collector.recording, memory_order_relaxed))
+	if (!is_on[kind] || !atomic_load_explicit(&collector.recording, memory_order_relaxed) ||
+	    is_over(kind))
 		return NULL;
 	struct thread *thread = thread_current();
 	uint64_t sp = (uint64_t)__builtin_frame_address(0);

@@ -129,7 +129,7 @@ static bool listen(jvmtiEnv *jvmti, const jvmtiEvent *events, size_t count)
 	return done;
 }
 
-static bool enable(jvmtiEnv *jvmti)
+static bool enable(jvmtiEnv *jvmti, JNIEnv *env)
 {
 	static const jvmtiEvent always[] = {
 		JVMTI_EVENT_CLASS_LOAD,
@@ -166,7 +166,7 @@ static bool enable(jvmtiEnv *jvmti)
 	const bool monitors = java_monitor_is_on();
 
 	if (monitors)
-		java_monitor_add(&wanted, &callbacks);
+		java_monitor_add(env, &wanted, &callbacks);
 	java_collection_add(&callbacks);
 	bool done = !(*jvmti)->AddCapabilities(jvmti, &wanted) &&
 		    !(*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks));
@@ -192,7 +192,7 @@ void java_begin(void *vm_made, void *env_made)
 		return;
 	}
 	tools = jvmti;
-	if (!enable(jvmti)) {
+	if (!enable(jvmti, env)) {
 		(*jvmti)->DisposeEnvironment(jvmti);
 		log_warning("this Java machine does not tell what it compiles: its methods show "
 			    "as <Unknown>",

@@ -101,11 +101,46 @@ static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, job
 	sync_runtime_end(SYNC_MONITOR, 0);
 }
 
+/* Thread.holdsLock. */
+static struct {
+	jclass class;
+	jmethodID method; /* NULL: not known */
+} holds_lock;
+
+static void find_holds_lock(JNIEnv *env)
+{
+	jclass class = (*env)->FindClass(env, "java/lang/Thread");
+
+	if (class) {
+		holds_lock.class = (*env)->NewGlobalRef(env, class);
+		holds_lock.method =
+			(*env)->GetStaticMethodID(env, class, "holdsLock", "(Ljava/lang/Object;)Z");
+		(*env)->DeleteLocalRef(env, class);
+	}
+	if ((*env)->ExceptionCheck(env))
+		(*env)->ExceptionClear(env);
+}
+
+/* A wait without having entered the monitor throws at once, and the machine tells of no end. */
+static bool may_wait(JNIEnv *env, jobject object)
+{
+	bool held;
+
+	if (!holds_lock.method)
+		return true;
+	held = (*env)->CallStaticBooleanMethod(env, holds_lock.class, holds_lock.method, object);
+	if (!(*env)->ExceptionCheck(env))
+		return held;
+	(*env)->ExceptionClear(env); /* no room on the stack */
+	return true;
+}
+
 static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object,
 			    jlong timeout)
 {
 	(void)thread, (void)timeout;
-	sync_runtime_begin(SYNC_MONITOR_WAIT, class_of(jvmti, env, object));
+	if (may_wait(env, object))
+		sync_runtime_begin(SYNC_MONITOR_WAIT, class_of(jvmti, env, object));
 }
 
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object,
@@ -138,8 +173,9 @@ void java_monitor_leave_out(const void *inside)
 		       is_machine_thread);
 }
 
-void java_monitor_add(jvmtiCapabilities *wanted, jvmtiEventCallbacks *callbacks)
+void java_monitor_add(JNIEnv *env, jvmtiCapabilities *wanted, jvmtiEventCallbacks *callbacks)
 {
+	find_holds_lock(env);
 	wanted->can_generate_monitor_events = 1;
 	callbacks->MonitorContendedEnter = on_enter;
 	callbacks->MonitorContendedEntered = on_entered;

@@ -41,7 +41,7 @@ bool java_monitor_is_on(void);
 /* What the machine's own threads wait for is left out from now on: the machine is where `inside`
  * is. */
 void java_monitor_leave_out(const void *inside);
-void java_monitor_add(jvmtiCapabilities *wanted, jvmtiEventCallbacks *callbacks);
+void java_monitor_add(JNIEnv *env, jvmtiCapabilities *wanted, jvmtiEventCallbacks *callbacks);
 
 /* java_api.c: gives the class of the collector's functions its native methods, when it is prepared;
  * what those need of a thread, in the thread itself when it begins. */

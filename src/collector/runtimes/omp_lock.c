@@ -2,8 +2,8 @@
 /*
  * Who has which lock is in a table of words, by a hash of the lock's address: the thread's id, how
  * deep (nested locks), how often it was taken, and some bits more of the hash.  Only who has the
- * lock writes its word, so plain stores do.  Two locks that share a word overwrite each other's:
- * then it is not known who has them.
+ * lock writes its word, so plain stores do, except when a release is told too late.  Two
+ * locks that share a word overwrite each other's: then it is not known who has them.
  *
  * A call that found the lock free, and that nobody else had in the meantime, was not a wait,
  * however long it took.
@@ -50,13 +50,16 @@ static uint64_t count_of(uint64_t word)
 	return word >> COUNT_AT & COUNT_MASK;
 }
 
-static void note(const void *lock, uint64_t id, uint64_t depth, uint64_t count)
+static uint64_t word_for(const void *lock, uint64_t id, uint64_t depth, uint64_t count)
 {
 	uint64_t mark = hash(lock) << 10 >> MARK_AT << MARK_AT;
 
-	atomic_store_explicit(word_of(lock),
-			      mark | (count & COUNT_MASK) << COUNT_AT | depth << DEPTH_AT |
-				      (id & ID_MASK),
+	return mark | (count & COUNT_MASK) << COUNT_AT | depth << DEPTH_AT | (id & ID_MASK);
+}
+
+static void note(const void *lock, uint64_t id, uint64_t depth, uint64_t count)
+{
+	atomic_store_explicit(word_of(lock), word_for(lock, id, depth, count),
 			      memory_order_relaxed);
 }
 
@@ -89,6 +92,17 @@ void omp_lock_release(const void *lock)
 
 	if (depth_of(word))
 		note(lock, word & ID_MASK, depth_of(word) - 1, count_of(word));
+}
+
+void omp_lock_released(const void *lock)
+{
+	const struct thread *thread = omp_thread();
+	uint64_t word = thread ? noted(lock) : 0, id = word & ID_MASK, depth = depth_of(word);
+
+	if (depth && id == id_of(thread))
+		atomic_compare_exchange_strong_explicit(
+			word_of(lock), &word, word_for(lock, id, depth - 1, count_of(word)),
+			memory_order_relaxed, memory_order_relaxed);
 }
 
 /* ---- waits ---- */

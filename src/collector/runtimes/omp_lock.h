@@ -31,5 +31,7 @@ void omp_lock_grant(const struct omp_lock_wait *wait, const void *frame);
 void omp_lock_taken(const void *lock);
 /* Before it lets go. */
 void omp_lock_release(const void *lock);
+/* After it has let go: another thread may have it already. */
+void omp_lock_released(const void *lock);
 
 #endif

@@ -240,7 +240,7 @@ static void on_mutex_released(int kind, uint64_t object, const void *code)
 {
 	(void)code;
 	if (kind != OMPT_ORDERED && kind != OMPT_ATOMIC)
-		omp_lock_release((const void *)object);
+		omp_lock_released((const void *)object);
 }
 
 /* A nested lock is taken once more, or let go of as often, by the thread that has it. */
@@ -252,7 +252,7 @@ static void on_nest_lock(int endpoint, uint64_t object, const void *code)
 	if (!state)
 		return;
 	if (endpoint == OMPT_END) {
-		omp_lock_release((const void *)object);
+		omp_lock_released((const void *)object);
 		return;
 	}
 	omp_lock_taken((const void *)object);

@@ -218,10 +218,19 @@ void sync_runtime_end(enum format_sync_type type, int error)
 	trace_leave(thread);
 }
 
+bool sync_runtime_waits(void)
+{
+	const struct thread *thread = thread_current_if_known();
+
+	return thread && thread->wait.since_ns;
+}
+
 void sync_leave_out(uint64_t low, uint64_t high, sync_is_own *is_own)
 {
-	sync_machine = (struct sync_machine){
-		.low = low, .size = high - low, .since_ns = clock_now_ns(), .is_own = is_own};
+	sync_machine.low = low;
+	sync_machine.since_ns = clock_now_ns();
+	sync_machine.is_own = is_own;
+	atomic_store_explicit(&sync_machine.size, high - low, memory_order_release);
 }
 
 uint64_t sync_now_ns(void)
@@ -231,7 +240,7 @@ uint64_t sync_now_ns(void)
 
 void sync_release(const void *object, uint64_t time_ns)
 {
-	struct thread *thread = trace_enter(TRACE_SYNC);
+	struct thread *thread = sync_is_on() ? trace_enter(TRACE_SYNC) : NULL;
 
 	if (!thread)
 		return;

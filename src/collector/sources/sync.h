@@ -42,16 +42,27 @@ static inline bool sync_is_on(void)
 typedef bool sync_is_own(void);
 void sync_leave_out(uint64_t low, uint64_t high, sync_is_own *is_own);
 extern struct sync_machine {
-	uint64_t low, size; /* 0: nothing is left out */
+	uint64_t low;
+	_Atomic uint64_t size; /* 0: nothing is left out; is set last, for other threads look */
 	uint64_t since_ns;
 	sync_is_own *is_own;
 } sync_machine;
 
-/* Whether a wrapped call is to be just the call; caller: its return address. */
+/* Whether the calling thread is in a wait that a runtime tells of. */
+bool sync_runtime_waits(void);
+
+/*
+ * Whether a wrapped call is to be just the call; caller: its return address.  Where a runtime's
+ * waits alone are recorded, the call in which such a wait is spent is none: it is what tells of it
+ * at the end of the recording.
+ */
 static inline bool sync_leaves_out(const void *caller)
 {
-	return !sync_is_on() ||
-	       ((uint64_t)caller - sync_machine.low < sync_machine.size && sync_machine.is_own());
+	if (!sync_is_on())
+		return sync_java_threshold_ns == SYNC_OFF || !sync_runtime_waits();
+	return (uint64_t)caller - sync_machine.low <
+		       atomic_load_explicit(&sync_machine.size, memory_order_acquire) &&
+	       sync_machine.is_own();
 }
 
 /* Calls that need not wait are not recorded: those that can be tried first need no clock. */

@@ -77,8 +77,9 @@ __attribute__((noinline)) static int open_home(void)
 }
 
 /*
- * Without a descriptor, of which the program may have none left. 0 or a negative errno.  Before each
- * use anew: what the program does in between may make the path lead elsewhere, chroot(2) at once.
+ * Without a descriptor, of which the program may have none left. 0 or a negative errno.  Before
+ * each use anew: what the program does in between may make the path lead elsewhere, chroot(2) at
+ * once.
  */
 __attribute__((noinline)) static int look_at_home(void)
 {

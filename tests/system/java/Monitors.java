@@ -5,9 +5,10 @@ import java.util.concurrent.locks.LockSupport;
 public class Monitors {
 	static final class Lock { }
 	static final class Signal { }
+	static final class Stranger { }
 	static final int ROUNDS = 3;
 	static final long MS = 40;
-	static final Object lock = new Lock(), signal = new Signal();
+	static final Object lock = new Lock(), signal = new Signal(), stranger = new Stranger();
 	static long entered, waited, notified, ofClass;
 
 	static void enterLock()
@@ -63,6 +64,17 @@ public class Monitors {
 		}
 	}
 
+	/* It throws at once; what the thread does then is no wait for a monitor. */
+	static void waitWithoutEntering()
+	{
+		try {
+			stranger.wait();
+			throw new AssertionError();
+		} catch (IllegalMonitorStateException | InterruptedException e) {
+			LockSupport.park();
+		}
+	}
+
 	public static void main(String[] args) throws Exception
 	{
 		for (int i = 0; i < ROUNDS; i++) {
@@ -89,10 +101,12 @@ public class Monitors {
 		LockSupport.parkNanos(MS * 1000000);
 		System.out.printf("lock %d%nclass %d%ntime %d%nother %d%n", entered, ofClass, waited, notified);
 		if (args.length > 0) {
-			Thread last = new Thread(Monitors::waitForOther);
+			for (Runnable run : new Runnable[] {Monitors::waitForOther, Monitors::waitWithoutEntering}) {
+				Thread last = new Thread(run);
 
-			last.setDaemon(true);
-			last.start();
+				last.setDaemon(true);
+				last.start();
+			}
 			Thread.sleep(10 * MS);
 		}
 	}
