@@ -163,10 +163,8 @@ static bool enable(jvmtiEnv *jvmti, JNIEnv *env)
 		.can_get_source_file_name = 1,
 		.can_get_bytecodes = 1,
 	};
-	const bool monitors = java_monitor_is_on();
+	const bool monitors = java_monitor_add(jvmti, env, &callbacks);
 
-	if (monitors)
-		java_monitor_add(env, &wanted, &callbacks);
 	java_collection_add(&callbacks);
 	bool done = !(*jvmti)->AddCapabilities(jvmti, &wanted) &&
 		    !(*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks));

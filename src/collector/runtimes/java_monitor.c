@@ -9,6 +9,7 @@
  * for work most of the time) is left out: nearly all of the time in all waits, and none of the
  * program's.
  */
+#include "collector/core/log.h"
 #include "collector/core/trace.h"
 #include "collector/runtimes/java.h"
 #include "collector/runtimes/java_private.h"
@@ -150,7 +151,7 @@ static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobj
 	sync_runtime_end(SYNC_MONITOR_WAIT, timed_out ? ETIMEDOUT : 0);
 }
 
-bool java_monitor_is_on(void)
+static bool is_on(void)
 {
 	return trace_is_on(TRACE_SYNC) && sync_java_threshold_ns != SYNC_OFF;
 }
@@ -166,19 +167,27 @@ void java_monitor_leave_out(const void *inside)
 {
 	struct dl_find_object machine;
 
-	if (!java_monitor_is_on() || !_dl_find_object ||
+	if (!is_on() || !_dl_find_object ||
 	    _dl_find_object((void *)(uintptr_t)inside, &machine))
 		return;
 	sync_leave_out((uint64_t)machine.dlfo_map_start, (uint64_t)machine.dlfo_map_end,
 		       is_machine_thread);
 }
 
-void java_monitor_add(JNIEnv *env, jvmtiCapabilities *wanted, jvmtiEventCallbacks *callbacks)
+bool java_monitor_add(jvmtiEnv *jvmti, JNIEnv *env, jvmtiEventCallbacks *callbacks)
 {
+	const jvmtiCapabilities wanted = {.can_generate_monitor_events = 1};
+
+	if (!is_on())
+		return false;
+	if ((*jvmti)->AddCapabilities(jvmti, &wanted)) {
+		log_warning("this Java machine does not tell of monitors", 0);
+		return false;
+	}
 	find_holds_lock(env);
-	wanted->can_generate_monitor_events = 1;
 	callbacks->MonitorContendedEnter = on_enter;
 	callbacks->MonitorContendedEntered = on_entered;
 	callbacks->MonitorWait = on_wait;
 	callbacks->MonitorWaited = on_waited;
+	return true;
 }

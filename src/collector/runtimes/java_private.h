@@ -37,11 +37,11 @@ uint32_t java_code_line(const struct java_lines *lines, jlocation place);
 bool java_code_is_at(uint64_t pc);
 
 /* java_monitor.c: waits for monitors, where they are to be recorded */
-bool java_monitor_is_on(void);
 /* What the machine's own threads wait for is left out from now on: the machine is where `inside`
  * is. */
 void java_monitor_leave_out(const void *inside);
-void java_monitor_add(JNIEnv *env, jvmtiCapabilities *wanted, jvmtiEventCallbacks *callbacks);
+/* Asks the machine for them; false: they are not wanted, or it does not tell. */
+bool java_monitor_add(jvmtiEnv *jvmti, JNIEnv *env, jvmtiEventCallbacks *callbacks);
 
 /* java_api.c: gives the class of the collector's functions its native methods, when it is prepared;
  * what those need of a thread, in the thread itself when it begins. */
