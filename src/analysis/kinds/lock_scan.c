@@ -10,6 +10,7 @@
 #include "analysis/data/data_address.h"
 #include "analysis/session/scan.h"
 #include "analysis/session/symbols.h"
+#include "base/array.h"
 #include "format/lineage.h"
 
 #include <stdlib.h>
@@ -360,9 +361,12 @@ const struct lock **lock_scan_order(const struct lock_scan *scan)
 const char *lock_type_name(unsigned type)
 {
 #define X(name, text) text,
-	static const char *const names[LOCK_TYPES] = {
-		FORMAT_SYNC_TYPES(X)[LOCK_CRITICAL] = "critical section", [LOCK_OPENMP] =
-										  "OpenMP lock"};
+	static const char *const names[] = {
+		FORMAT_SYNC_TYPES(X) "critical section",
+		"OpenMP lock",
+	};
+
+	_Static_assert(COUNT(names) == LOCK_TYPES && LOCK_CRITICAL + 1 == LOCK_OPENMP, "in order");
 #undef X
 
 	return names[type];

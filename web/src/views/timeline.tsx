@@ -199,9 +199,10 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, sampl
 				&& (!best || e.end - e.begin < best.end - best.begin)) best = e;
 		return best;
 	};
+	const rowsOfLanes = messages.length ? new Map(placed.flatMap((p) => p.lane.members.map((lane) => [lane, p] as const))) : null;
 	const linesIn = (width: number): Line[] => linesOf(messages, {
 		x: (t) => timeToX(view, width, t), left: GUTTER, right: width,
-		y: (lane) => { const p = placed.find((q) => q.lane.members.includes(lane)); return p && headHeight + p.y - top + rh * 0.75; },
+		y: (lane) => { const p = rowsOfLanes?.get(lane); return p && headHeight + p.y - top + rh * 0.75; },
 	});
 	const messageUnder = (clientX: number, clientY: number): Message | null => {
 		const rect = canvas.current!.getBoundingClientRect();
