@@ -285,7 +285,7 @@ static bool stretch(struct thread *thread, uint64_t rest_ns)
 }
 
 /* A tick that was under way when the interval was stretched. */
-static bool is_in_stretch(const struct thread *thread)
+static __attribute__((noinline)) bool is_in_stretch(const struct thread *thread)
 {
 	const uint64_t early_ns = 20 * 1000;
 
@@ -325,7 +325,8 @@ static void spent(uint64_t cost_ns)
 	interval_spent(cost_ns > delivery_ns ? cost_ns - delivery_ns : 0);
 }
 
-static void rest(struct thread *thread, uint64_t event, uint64_t ns)
+/* Not inlined, for the sake of the handler's stack. */
+static __attribute__((noinline)) void rest(struct thread *thread, uint64_t event, uint64_t ns)
 {
 	if (event != PERF_EVENT_TICK || (!interval_widen() && !stretch(thread, ns)))
 		overhead_rest(ns);

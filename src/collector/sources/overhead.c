@@ -24,8 +24,8 @@ enum {
 	 * is even.  What leads to the first rest is all that a short run has beyond the bound.  It
 	 * grows with the interval: a life of some ms has few ticks at 1 ms, and all are slow. */
 	FIRST_REST_LEAST_NS = 3 * 1000 * 1000,
-	FIRST_REST_MOST_NS = 15 * 1000 * 1000,
-	FIRST_REST_INTERVALS = 15,
+	FIRST_REST_MOST_NS = 25 * 1000 * 1000,
+	FIRST_REST_INTERVALS = 25,
 	FIRST_LOOKS_REST_NS = 50 * 1000 * 1000, /* of a thread of our own; it opens files first */
 	FIRST_PARTS = 4, /* no one handler is more of it: a host that takes the processor away in
 			  * one is counted by the CPU clock, too, and says nothing of the next */
