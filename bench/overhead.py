@@ -56,13 +56,15 @@ def switches(bench, _names):
 
 
 def bounded(bench, _names):
-    """What --max-overhead bounds: very deep stacks at short intervals, whose ticks cost more than the interval. The program is short: start, end and what comes before the bound takes hold are in it."""
+    """What --max-overhead bounds: very deep stacks at short intervals, whose ticks cost more than the interval, and a run of some 15 ms. Start, end and what comes before the bound takes hold are in it."""
     repeats = 2 if bench.quick else 5
-    program = common.Program('oddstacks overflow 15', [bench.target('oddstacks'), 'overflow', 15])
-    variants = [v for v in ('helio 1m', 'helio 200u', 'helio 100u', 'helio 10u') if bench.works(v)]
-    ratios = common.interleaved(bench, program, variants, repeats)
-    common.table('Deep stacks: CPU of the program / bare', ['program', *variants],
-                 [[program.name] + [f'{common.median(ratios[v][0]):.3f} ±{common.spread(ratios[v][0]):.3f}' for v in variants]])
+    variants = [v for v in ('helio off', 'helio 1m', 'helio 200u', 'helio 100u', 'helio 20u', 'helio 10u') if bench.works(v)]
+    rows = []
+    for name, *words in (('oddstacks', 'overflow', 15), ('shares', 40)):
+        program = common.Program(' '.join(map(str, (name, *words))), [bench.target(name), *words])
+        ratios = common.interleaved(bench, program, variants, repeats)
+        rows.append([program.name] + [f'{common.median(ratios[v][0]):.3f} ±{common.spread(ratios[v][0]):.3f}' for v in variants])
+    common.table('Short runs: CPU of the program / bare (helio off: start and end alone)', ['program', *variants], rows)
 
 
 def startup(bench, _names):

@@ -51,7 +51,7 @@ def slow_handlers(t, engine):
     bare = t.run(t.target('shares'), '1500').truth()
     result = t.collect(t.target('shares'), '1500', engine=engine, options=('-p', '100u'), before=LIMIT, env=SLOW)
     truth = result.truth()
-    # a fifth, and 10 ms before the bound takes hold; handlers of switches have a bound of their own
+    # a fifth, and a little before the bound takes hold; handlers of switches have a bound of their own
     t.ratio(truth['thread_cpu'], bare['thread_cpu'], 0, 1.9 + UNSEEN, 'cpu/bare')
     t.ratio(cpu_of(t.read(result.experiment)['']), truth['thread_cpu'], 0.97, 1.03, 'recorded/cpu')
     if must_be_limited(engine, truth['thread_cpu'], bare['thread_cpu']):
@@ -64,6 +64,17 @@ def slow_handlers(t, engine):
     # handlers of switches are slow, too: their time stands where the program was pushed off, often where it looks at its clock
     pushed_off = min(1, truth['preemptions'] * 0.001 / truth['thread_cpu'])
     t.within(sum(placed.values()) > (0.88 - pushed_off) * truth['thread_cpu'], f'{placed} of {truth["thread_cpu"]} s, {truth["preemptions"]} preemptions')
+
+
+@test(alone=True, engines=True)
+def short_runs(t, engine):
+    """A run of 30 ms: the bound holds from its begin on, but for a debt that is small beside that. By the work that it gets done in this time."""
+    def work(*options):
+        rounds = sorted(t.collect(t.target('flat'), '0.03s', engine=engine, options=options, before=LIMIT, env=SLOW).truth()['rounds'] for _ in range(3))
+        return rounds[1]
+
+    # start, 0.6 ms of debt, and a fifth of the rest; with a debt of 10 ms, a third of the run, less than half is left
+    t.ratio(work('-p', '100u'), work('-p', 'off'), 0.56, 1.1, 'work done/with handlers that never run')
 
 
 @test(alone=True, engines=True)

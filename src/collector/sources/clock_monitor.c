@@ -170,6 +170,11 @@ static bool take(struct thread *thread, const struct unwind_regs *regs, bool by_
 	return locked;
 }
 
+static enum overhead_kind kind_of(const struct thread *thread, bool by_timer)
+{
+	return by_timer && thread->clock.phase.wall ? OVERHEAD_TIMER : OVERHEAD_SENT;
+}
+
 static void sample_running(const struct unwind_regs *regs, bool by_timer)
 {
 	struct overhead_mark mark;
@@ -180,6 +185,8 @@ static void sample_running(const struct unwind_regs *regs, bool by_timer)
 
 	if (!thread)
 		return;
+	enum overhead_kind kind = kind_of(thread, by_timer);
+
 	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);
 	wake_monitor();
 	const struct own_use_span *span = own_use_first_begin();
@@ -188,7 +195,7 @@ static void sample_running(const struct unwind_regs *regs, bool by_timer)
 	own_use_first_end(span);
 	if (!taken)
 		return;
-	uint64_t cost_ns = overhead_leave(thread, &mark, OVERHEAD_SENT, &rest_ns);
+	uint64_t cost_ns = overhead_leave(thread, &mark, kind, &rest_ns);
 
 	if (rest_ns && !interval_widen())
 		rest(thread, rest_ns);

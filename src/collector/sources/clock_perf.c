@@ -36,6 +36,7 @@
 #include "collector/core/tasks.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
+#include "collector/core/time.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_event.h"
@@ -85,6 +86,8 @@ static _Atomic uint64_t window_start_ns;
 static _Atomic uint32_t heavy_windows;
 static _Atomic bool paused;
 static _Atomic bool first_phase; /* the interval is only a part of one */
+static _Atomic bool stretched;	 /* … is a rest: see stretch */
+static _Atomic bool inherited;	 /* … or may be: another thread has been or is being created */
 static char rearm_stack[4096] __attribute__((aligned(16)));
 
 static int control(_Atomic int *event, unsigned long request)
@@ -194,6 +197,7 @@ static void set_interval(_Atomic int *event, uint64_t interval_ns)
 static void vary_intervals(void)
 {
 	atomic_store(&first_phase, false);
+	atomic_store(&stretched, false);
 	set_interval(ticking(), jitter_ns(collector.interval_ns));
 	if (later_fd >= 0 && !atomic_load_explicit(&later, memory_order_relaxed))
 		set_interval(&later_fd, jitter_ns(collector.last_interval_ns));
@@ -201,7 +205,10 @@ static void vary_intervals(void)
 
 void perf_engine_before_thread(void)
 {
-	if (atomic_load_explicit(&first_phase, memory_order_relaxed) && tick_fd >= 0)
+	atomic_store(&inherited, true);
+	if ((atomic_load_explicit(&first_phase, memory_order_relaxed) ||
+	     atomic_load_explicit(&stretched, memory_order_relaxed)) &&
+	    tick_fd >= 0)
 		vary_intervals();
 }
 
@@ -254,8 +261,37 @@ static void vary_interval(const struct thread *thread)
 
 	if (step_ns)
 		set_interval(ticking(), step_ns);
-	else if (ticks++ % EVERY == 0 || atomic_load(&first_phase))
+	else if (ticks++ % EVERY == 0 || atomic_load(&first_phase) || atomic_load(&stretched))
 		vary_intervals();
+}
+
+/*
+ * The rest of a process that has never had but one thread, and no counters: the next interval is
+ * longer.  That takes a hundredth of what it takes to switch all events off and on.
+ */
+static bool stretch(struct thread *thread, uint64_t rest_ns)
+{
+	if (!thread || tick_fd < 0 || counter_is_any() || atomic_load(&inherited) ||
+	    atomic_load(&collector.threads) != 1 || sys_gettid() != atomic_load(&collector.pid))
+		return false;
+	if (rest_ns < collector.interval_ns)
+		rest_ns = collector.interval_ns;
+	atomic_store_explicit(&thread->overhead.rest_until_ns, clock_own_cpu_ns() + rest_ns,
+			      memory_order_relaxed);
+	atomic_store(&stretched, true);
+	set_interval(ticking(), rest_ns);
+	overhead_limited();
+	return true;
+}
+
+/* A tick that was under way when the interval was stretched. */
+static __attribute__((noinline)) bool is_in_stretch(const struct thread *thread)
+{
+	const uint64_t early_ns = 20 * 1000;
+
+	return thread && atomic_load_explicit(&stretched, memory_order_relaxed) &&
+	       clock_own_cpu_ns() + early_ns <
+		       atomic_load_explicit(&thread->overhead.rest_until_ns, memory_order_relaxed);
 }
 
 /* is_switch: of two events for one switch, only one is signalled. */
@@ -289,6 +325,13 @@ static void spent(uint64_t cost_ns)
 	interval_spent(cost_ns > delivery_ns ? cost_ns - delivery_ns : 0);
 }
 
+/* Not inlined, for the sake of the handler's stack. */
+static __attribute__((noinline)) void rest(struct thread *thread, uint64_t event, uint64_t ns)
+{
+	if (event != PERF_EVENT_TICK || (!interval_widen() && !stretch(thread, ns)))
+		overhead_rest(ns);
+}
+
 static void handle(uint64_t event, const siginfo_t *info, const void *context)
 {
 	struct counter_signal counted = counter_signal_of(event, info);
@@ -314,6 +357,10 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 	if (event == PERF_EVENT_SWITCH && thread && overhead_is_limited() &&
 	    !clock_has_waited(thread))
 		return;
+	if (event == PERF_EVENT_TICK && is_in_stretch(thread)) {
+		overhead_leave(thread, &mark, OVERHEAD_TICK, &rest_ns);
+		return;
+	}
 	take(thread, event, &counted, is_switch, &regs);
 	uint64_t cost_ns =
 		overhead_leave(thread, &mark, kind_of(event, counted.number, is_switch), &rest_ns);
@@ -324,8 +371,8 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 	}
 	if (is_switch && counted.locked)
 		throttle_switches(thread->clock.last.now_ns, cost_ns);
-	if (rest_ns && (event != PERF_EVENT_TICK || !interval_widen()))
-		overhead_rest(rest_ns);
+	if (rest_ns)
+		rest(thread, event, rest_ns);
 	if (event == PERF_EVENT_TICK)
 		spent(cost_ns);
 }
@@ -355,7 +402,9 @@ bool perf_signal_is_ours(const siginfo_t *info)
 
 /*
  * Not so short that the thread does nothing else until its first tick has set a whole interval, nor
- * a thread that inherits it.  A tick that is due earlier is a timer's.
+ * a thread that inherits it.  A tick that is due earlier is a timer's.  A whole interval that is
+ * shorter comes then, too: the first tick, whose handler meets page faults, is not interrupted by
+ * those that follow, again and again.
  */
 static uint64_t first_interval_ns(void)
 {
@@ -363,7 +412,7 @@ static uint64_t first_interval_ns(void)
 	struct thread *thread = thread_current_if_known();
 
 	if (shortest_ns >= collector.interval_ns)
-		return collector.interval_ns;
+		return shortest_ns + jitter_random(collector.interval_ns);
 	if (!thread)
 		return shortest_ns + jitter_random(collector.interval_ns - shortest_ns);
 	uint64_t first_ns = phase_process_first_ns(thread, shortest_ns);
@@ -409,6 +458,8 @@ bool perf_engine_prepare(void)
 	atomic_store(&heavy_windows, 0);
 	atomic_store(&paused, false);
 	atomic_store(&later, false);
+	atomic_store(&stretched, false);
+	atomic_store(&inherited, false);
 	atomic_store(&widening, 0);
 	/* For the timers of young threads; and to hand over is done in a handler, whose mask is not
 	 * the program's. */

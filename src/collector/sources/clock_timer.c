@@ -72,6 +72,14 @@ void timer_arm(struct thread *thread)
 		timer_disarm(thread);
 }
 
+void timer_probe(struct thread *thread, uint64_t ns)
+{
+	const struct itimerspec once = {.it_value = {.tv_nsec = (long)ns}};
+
+	if (thread->timer)
+		sys_call(SYS_timer_settime, thread->timer - 1, 0, &once, 0);
+}
+
 void timer_disarm(struct thread *thread)
 {
 	int timer = __atomic_exchange_n(&thread->timer, 0, __ATOMIC_SEQ_CST);

@@ -22,6 +22,8 @@ extern const struct timer_plan timer_plan;
  * wanted any more. */
 void timer_arm(struct thread *thread);
 void timer_disarm(struct thread *thread);
+/* It expires in so much, once, whatever is due: until timer_arm. */
+void timer_probe(struct thread *thread, uint64_t ns);
 void timer_arm_all(void);
 void timer_disarm_all(void);
 

@@ -457,6 +457,11 @@ static void make_present(const void *memory, size_t size)
 	sys_restore_signals(mask);
 }
 
+bool counter_is_any(void)
+{
+	return counter_count;
+}
+
 bool counter_is_switch(uint64_t number)
 {
 	return number < counter_count && counters[number].exact == EXACT_SWITCHES;

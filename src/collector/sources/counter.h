@@ -31,6 +31,8 @@ void counter_own_faults(struct thread *thread);
  * in between. */
 void counter_own_begin(struct own_faults *own);
 void counter_own_end(struct thread *thread, const struct own_faults *own);
+/* There are any. */
+bool counter_is_any(void);
 /* The counter's overflows are context switches. */
 bool counter_is_switch(uint64_t number);
 /* … are those of a timer. */

@@ -9,6 +9,7 @@
 #include "collector/core/time.h"
 #include "collector/core/traced_time.h"
 #include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_timer.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/text.h"
 #include "format/params.h"
@@ -19,26 +20,37 @@ enum {
 	/* So much is summed up before the CPU clock is read, which is a system call. */
 	SETTLE_NS = 100 * 1000,
 	/* The debt that makes events rest, as the time that pays it: at first, so that what happens
-	 * once does no harm, and while it lasts, so that progress is even. */
-	FIRST_REST_NS = 50 * 1000 * 1000,
+	 * once does no harm, as the first ticks' page faults, and while it lasts, so that progress
+	 * is even.  What leads to the first rest is all that a short run has beyond the bound.  It
+	 * grows with the interval: a life of some ms has few ticks at 1 ms, and all are slow. */
+	FIRST_REST_LEAST_NS = 3 * 1000 * 1000,
+	FIRST_REST_MOST_NS = 25 * 1000 * 1000,
+	FIRST_REST_INTERVALS = 25,
+	FIRST_LOOKS_REST_NS = 50 * 1000 * 1000, /* of a thread of our own; it opens files first */
 	FIRST_PARTS = 4, /* no one handler is more of it: a host that takes the processor away in
 			  * one is counted by the CPU clock, too, and says nothing of the next */
 	FIRST_COUNTER_REST_NS = 250 * 1000 * 1000, /* each of a few thousand faults may be wanted */
 	LATER_REST_NS = 1000 * 1000,
-	MEASURE_NS = 5 * 1000 * 1000, /* likewise, before it is taken at its word */
+	/* Likewise: what was only guessed is measured, where that takes little … */
+	MEASURE_NS = 1500 * 1000,
+	QUICK_WINDOW_NS = 500 * 1000, /* … and else before the first rest */
 	LONGEST_REST_NS = 20 * 1000 * 1000,
 	LASTS_NS = 1000 * 1000 * 1000,
+	PROBE_NS = 30 * 1000, /* within a window */
 	/* Delivery, until it is measured: a timer's interrupt in a virtual machine that has to ask
 	 * its host, and a signal alone. */
 	TICK_GUESS_NS = 50 * 1000,
 	SIGNAL_GUESS_NS = 4 * 1000,
 	WINDOWS = 3,
 	NAP_NS = 100 * 1000,
+	/* What takes longer was preempted: a rest of some 20 ms at most, by default. */
+	SWITCH_MOST_NS = 4 * 1000 * 1000,
 	/* For who switches the events; it may be preempted. */
 	SWITCH_WAIT_NS = 20 * 1000 * 1000,
 	SHORT_GAP_NS = 2 * 1000, /* no interrupt takes much less */
 	WINDOW_MIN_NS = 100 * 1000,
 	WINDOW_MAX_NS = 5 * 1000 * 1000,
+	MEASURED_MOST_NS = 500 * 1000,
 	HELPER_STACK = 32 * 1024,
 };
 
@@ -105,31 +117,49 @@ void overhead_reset(void (*switch_function)(bool on))
 
 /* ---- what a signal takes ---- */
 
+static uint64_t longest_gap_ns(uint64_t window_ns)
+{
+	uint64_t begin_ns = clock_now_ns(), last_ns = begin_ns, longest_ns = 0;
+
+	while (last_ns - begin_ns < window_ns) {
+		uint64_t now_ns = clock_now_ns();
+
+		if (now_ns - last_ns > longest_ns)
+			longest_ns = now_ns - last_ns;
+		last_ns = now_ns;
+	}
+	return longest_ns;
+}
+
+static uint64_t measuring_window_ns(void)
+{
+	uint64_t interval_ns = collector.interval_ns;
+
+	return interval_ns < WINDOW_MIN_NS ? WINDOW_MIN_NS : interval_ns;
+}
+
 /*
  * The cost of a timer's interrupt, by the gap that it leaves in the time of a thread that does
  * nothing but look at the clock: here, with the signal blocked.  Of several windows of an interval
- * each the shortest of their longest gaps: others are interrupted by more than that.
+ * each the shortest of their longest gaps: others are interrupted by more than that.  A timer that
+ * expires once is set anew for each.
  */
-static void measure_delivery(void)
+static void measure_delivery(struct thread *timed)
 {
-	uint64_t window_ns = collector.interval_ns, least_ns = UINT64_MAX;
+	uint64_t window_ns = timed ? WINDOW_MIN_NS : measuring_window_ns(), least_ns = UINT64_MAX;
 
 	if (atomic_exchange(&measured, true) || window_ns > WINDOW_MAX_NS)
 		return;
-	window_ns = window_ns < WINDOW_MIN_NS ? WINDOW_MIN_NS : window_ns;
 	for (int i = 0; i < WINDOWS && least_ns > SHORT_GAP_NS; i++) {
-		uint64_t begin_ns = clock_now_ns(), last_ns = begin_ns, longest_ns = 0;
+		if (timed)
+			timer_probe(timed, PROBE_NS);
+		uint64_t longest_ns = longest_gap_ns(window_ns);
 
-		while (last_ns - begin_ns < window_ns) {
-			uint64_t now_ns = clock_now_ns();
-
-			if (now_ns - last_ns > longest_ns)
-				longest_ns = now_ns - last_ns;
-			last_ns = now_ns;
-		}
 		if (longest_ns < least_ns)
 			least_ns = longest_ns;
 	}
+	if (timed)
+		timer_arm(timed);
 	if (least_ns + SIGNAL_GUESS_NS < TICK_GUESS_NS)
 		atomic_store(&tick_delivery_ns, least_ns + SIGNAL_GUESS_NS);
 }
@@ -141,7 +171,7 @@ uint64_t overhead_delivery_ns(void)
 
 uint64_t overhead_measured_delivery_ns(void)
 {
-	measure_delivery();
+	measure_delivery(NULL);
 	return overhead_delivery_ns();
 }
 
@@ -174,10 +204,15 @@ static uint64_t handler_ns(const struct thread *thread, const struct overhead_ma
 	return used_ns < wall_ns ? used_ns : wall_ns;
 }
 
+static bool has_interrupt(enum overhead_kind kind)
+{
+	return kind == OVERHEAD_TICK || kind == OVERHEAD_TIMER;
+}
+
 /* Never more than what has passed since the thread's last handler. */
 static uint64_t delivery_ns(enum overhead_kind kind, uint64_t gap_ns)
 {
-	uint64_t usual_ns = kind == OVERHEAD_TICK
+	uint64_t usual_ns = has_interrupt(kind)
 				    ? atomic_load_explicit(&tick_delivery_ns, memory_order_relaxed)
 				    : SIGNAL_GUESS_NS;
 
@@ -242,7 +277,19 @@ static uint64_t charge(struct overhead_account *account, uint64_t clock_ns, uint
 
 uint64_t overhead_charge(struct overhead_account *account, uint64_t clock_ns, uint64_t cost_ns)
 {
-	return charge(account, clock_ns, cost_ns, FIRST_REST_NS);
+	return charge(account, clock_ns, cost_ns, FIRST_LOOKS_REST_NS);
+}
+
+static uint64_t first_rest_ns(enum overhead_kind kind)
+{
+	uint64_t ns = FIRST_REST_INTERVALS *
+		      atomic_load_explicit(&collector.interval_ns, memory_order_relaxed);
+
+	if (kind == OVERHEAD_COUNTER)
+		return FIRST_COUNTER_REST_NS;
+	if (ns < FIRST_REST_LEAST_NS)
+		return FIRST_REST_LEAST_NS;
+	return ns < FIRST_REST_MOST_NS ? ns : FIRST_REST_MOST_NS;
 }
 
 static uint64_t settle(struct overhead_account *account, uint64_t clock_ns, enum overhead_kind kind)
@@ -252,8 +299,31 @@ static uint64_t settle(struct overhead_account *account, uint64_t clock_ns, enum
 	account->unsettled_ns = 0;
 	if (!account->clock_ns)
 		cost_ns += atomic_exchange(&left_behind_ns, 0);
-	return charge(account, clock_ns, cost_ns,
-		      kind == OVERHEAD_COUNTER ? FIRST_COUNTER_REST_NS : FIRST_REST_NS);
+	return charge(account, clock_ns, cost_ns, first_rest_ns(kind));
+}
+
+/* Whether a bound is about to act by what was only guessed. */
+static bool must_measure(const struct overhead_account *account, enum overhead_kind kind,
+			 uint64_t rest_ns)
+{
+	return has_interrupt(kind) && !atomic_load_explicit(&measured, memory_order_relaxed) &&
+	       (rest_ns || (measuring_window_ns() < QUICK_WINDOW_NS &&
+			    overhead_time_for(account->debt_ns) > MEASURE_NS));
+}
+
+/* What was guessed too much is not known: only what the measuring takes is owed. */
+static void measure_first(struct overhead_account *account, struct thread *thread,
+			  enum overhead_kind kind)
+{
+	uint64_t begin_ns = clock_now_ns();
+
+	measure_delivery(kind == OVERHEAD_TIMER ? thread : NULL);
+	account->left_ns = clock_now_ns();
+	account->debt_ns = 0;
+	account->unsettled_ns = account->left_ns - begin_ns;
+	if (account->unsettled_ns > MEASURED_MOST_NS) /* preempted */
+		account->unsettled_ns = MEASURED_MOST_NS;
+	atomic_fetch_add_explicit(&taken_ns, account->unsettled_ns, memory_order_relaxed);
 }
 
 static uint64_t leave(struct overhead_account *account, struct thread *thread,
@@ -268,7 +338,7 @@ static uint64_t leave(struct overhead_account *account, struct thread *thread,
 	*rest_ns = 0;
 	account->left_ns = now_ns;
 	atomic_fetch_add_explicit(&taken_ns, cost_ns, memory_order_relaxed);
-	if (kind == OVERHEAD_TICK || kind == OVERHEAD_SENT)
+	if (has_interrupt(kind) || kind == OVERHEAD_SENT)
 		atomic_fetch_add_explicit(&ticks, 1, memory_order_relaxed);
 	if (kind == OVERHEAD_SWITCH || !percent)
 		return cost_ns;
@@ -276,11 +346,8 @@ static uint64_t leave(struct overhead_account *account, struct thread *thread,
 	if (account->unsettled_ns < SETTLE_NS && !is_limited(now_ns))
 		return cost_ns;
 	*rest_ns = settle(account, thread ? clock_own_cpu_ns() : now_ns, kind);
-	/* Not by what was only guessed. */
-	if (kind == OVERHEAD_TICK && !atomic_load_explicit(&measured, memory_order_relaxed) &&
-	    overhead_time_for(account->debt_ns) > MEASURE_NS) {
-		measure_delivery();
-		account->debt_ns = 0;
+	if (must_measure(account, kind, *rest_ns)) {
+		measure_first(account, thread, kind);
 		*rest_ns = 0;
 	}
 	return cost_ns;
@@ -430,11 +497,15 @@ static void begin_rest(uint64_t ns)
 		return;
 	}
 	switch_events(false);
-	/* With many threads switching takes its time, too. */
-	ns += overhead_time_for(clock_now_ns() - begin_ns);
 	atomic_store(&rest_until_ns, clock_now_ns() + ns);
 	change(RESTING);
 	int tid = rawthread_start(help, helper_stack, sizeof(helper_stack), false);
+	uint64_t took_ns = clock_now_ns() - begin_ns;
+
+	/* Switching takes its time, too, with many threads, and starting one. */
+	took_ns = took_ns < SWITCH_MOST_NS ? took_ns : SWITCH_MOST_NS;
+	atomic_fetch_add_explicit(&taken_ns, took_ns, memory_order_relaxed);
+	atomic_fetch_add(&rest_until_ns, overhead_time_for(took_ns));
 
 	/* Switched on at once they would leave the program no time: see overhead_end_rest. */
 	if (tid < 0)

@@ -22,8 +22,9 @@ struct thread;
 
 /* What a signal is for: how its delivery's cost is known, and what bounds it. */
 enum overhead_kind {
-	OVERHEAD_TICK,	  /* of perf's timer, whose interrupt is part of it */
-	OVERHEAD_SENT,	  /* a tick of the monitor's */
+	OVERHEAD_TICK,	/* of perf's timer, whose interrupt is part of it */
+	OVERHEAD_TIMER, /* of the thread's own on the wall clock: likewise */
+	OVERHEAD_SENT,	/* a tick of the monitor's, or of a timer that the kernel's ticks look at */
 	OVERHEAD_COUNTER, /* of something that the thread does */
 	OVERHEAD_SWITCH,  /* not charged to the thread's account */
 };
