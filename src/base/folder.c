@@ -110,11 +110,7 @@ int folder_open_parent(int folder, const char *path, const char **name)
 	return folder_open_below(folder, before);
 }
 
-/*
- * Made to look large: it would be read for hours, into memory that is not there.  Nothing that is
- * measured or recorded has so few blocks for its size, compressed file systems included.
- */
-static bool is_hollow(const struct stat *info)
+bool file_is_hollow(const struct stat *info)
 {
 	enum { LARGE = 1 << 24, LEAST_PART = 64, BLOCK = 512 };
 
@@ -139,7 +135,7 @@ int folder_open_file(int folder, const char *path, int flags, mode_t mode)
 		return -1;
 	if (fstat(fd, &info) || !S_ISREG(info.st_mode))
 		errno = EINVAL;
-	else if (is_hollow(&info))
+	else if (file_is_hollow(&info))
 		errno = EFBIG;
 	else if (writes && info.st_nlink > 1)
 		errno = EMLINK;
@@ -178,7 +174,7 @@ int folder_open_named(const char *path, struct stat *info)
 		close(fd);
 		errno = EINVAL;
 		fd = -1;
-	} else if (fd >= 0 && is_hollow(info)) {
+	} else if (fd >= 0 && file_is_hollow(info)) {
 		close(fd);
 		errno = EFBIG;
 		fd = -1;

@@ -47,6 +47,11 @@ bool folder_is_left(int folder, const char *half);
 void folder_remove_left(int folder, const char *name);
 /* … and in all directories below it. */
 void folder_remove_left_below(int folder);
+/*
+ * Made to look large: it would be read for hours, into memory that is not there.  Nothing that is
+ * measured or recorded has so few blocks for its size, compressed file systems included.
+ */
+bool file_is_hollow(const struct stat *info);
 /* Writes a file, which is there as a whole or stays as it was; false: errno. */
 bool folder_write_whole(int folder, const char *name, const char *text, size_t length);
 /* The directory that `path` lies in; *name is the last component, a part of `path`. */

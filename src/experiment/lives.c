@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many lives of one number are looked at for an event: real ones are fewer by far. */
+enum { LOOKS = 100 };
+
 static uint32_t add_life(struct lives *lives, int64_t pid)
 {
 	uint32_t index = (uint32_t)lives->items.count;
 	struct life *life = vec_push(&lives->items);
 
-	*life = (struct life){.pid = pid,
-			      .awaiter = NO_LIFE,
-			      .same_pid = NO_LIFE,
-			      .same_own = NO_LIFE,
-			      .unended_ns = UINT64_MAX};
+	*life = (struct life){
+		.pid = pid, .awaiter = NO_LIFE, .same_pid = NO_LIFE, .unended_ns = UINT64_MAX};
 	return index;
 }
 
@@ -36,18 +36,30 @@ static void file_life(struct lives *lives, uint32_t index)
 	lives->items.items[first].same_pid = index;
 }
 
-/* The same, by the number in a namespace. */
-static void file_own(struct lives *lives, uint32_t index)
+static int by_own_pid(const void *a, const void *b, void *data)
 {
-	struct life *life = &lives->items.items[index];
-	int64_t own = life->first->log.own_pid;
-	uint32_t first =
-		own == life->pid ? index : hash_map_put(&lives->by_own, (uint64_t)own, index);
+	const struct lives *lives = data;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int64_t own_x = lives->items.items[x].first->log.own_pid;
+	int64_t own_y = lives->items.items[y].first->log.own_pid;
 
-	if (first == index)
-		return;
-	life->same_own = lives->items.items[first].same_own;
-	lives->items.items[first].same_own = index;
+	if (own_x != own_y)
+		return own_x < own_y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* Those whose ends are looked for: of most their own logs tell. */
+static void sort_own(struct lives *lives)
+{
+	for (uint32_t i = 0; i < lives->items.count; i++) {
+		const struct life *life = &lives->items.items[i];
+
+		if (life->first->log.own_pid != life->pid && !life->has_end)
+			*vec_push(&lives->by_own) = i;
+	}
+	if (lives->by_own.count)
+		qsort_r(lives->by_own.items, lives->by_own.count, sizeof(*lives->by_own.items),
+			by_own_pid, lives);
 }
 
 /* Of the lives with a process id the last to begin by `time_ns`, among those that no log ends, or
@@ -56,7 +68,8 @@ static uint32_t find_life(const struct lives *lives, int64_t pid, uint64_t time_
 {
 	uint32_t found = NO_LIFE, index = hash_map_get(&lives->by_pid, (uint64_t)pid);
 
-	for (; index != NO_LIFE; index = lives->items.items[index].same_pid) {
+	for (unsigned i = 0; index != NO_LIFE && i < LOOKS;
+	     i++, index = lives->items.items[index].same_pid) {
 		const struct life *life = &lives->items.items[index];
 		bool over = life->has_end && (open || life->end_ns < time_ns);
 
@@ -111,7 +124,6 @@ static void add_image(struct lives *lives, const struct process *process)
 	life->first = process;
 	life->begin_ns = process->log.start_ns;
 	file_life(lives, index);
-	file_own(lives, index);
 }
 
 /* The exec that ended an image, or what says that it was left alone; NULL: neither. */
@@ -163,21 +175,51 @@ static void note_awaited(struct life *life, const struct log_event *event, uint3
 	life->awaiter = awaiter;
 }
 
-/* In a namespace of process ids it may be known by another one.  It descends from who awaits it. */
+/* The first of by_own that calls itself `pid` and comes after a process. */
+static size_t first_own_after(const struct lives *lives, const struct process *process, int64_t pid)
+{
+	size_t low = 0, high = lives->by_own.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct process *first = lives->items.items[lives->by_own.items[middle]].first;
+		int64_t own = first->log.own_pid;
+
+		if (own < pid || (own == pid && first <= process))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool descends_from(const struct process *process, const struct process *ancestor)
+{
+	size_t length = strlen(ancestor->lineage);
+
+	return !strncmp(process->lineage, ancestor->lineage, length) &&
+	       process->lineage[length] == '_';
+}
+
+/*
+ * In a namespace of process ids it may be known by another one.  It descends from who awaits it:
+ * these stand behind that one, before all others.
+ */
 static uint32_t find_in_namespace(const struct lives *lives, const struct process *teller,
 				  uint64_t pid, uint64_t time_ns)
 {
-	size_t length = strlen(teller->lineage);
-	uint32_t found = NO_LIFE, index = hash_map_get(&lives->by_own, pid);
+	size_t at = first_own_after(lives, teller, (int64_t)pid);
 
-	for (; index != NO_LIFE; index = lives->items.items[index].same_own) {
+	for (unsigned i = 0; i < LOOKS && at + i < lives->by_own.count; i++) {
+		uint32_t index = lives->by_own.items[at + i];
 		const struct life *life = &lives->items.items[index];
 
-		if (!life->has_end && life->begin_ns <= time_ns && index < found &&
-		    !strncmp(life->first->lineage, teller->lineage, length))
-			found = index;
+		if (life->first->log.own_pid != (int64_t)pid || !descends_from(life->first, teller))
+			break;
+		if (!life->has_end && life->begin_ns <= time_ns)
+			return index;
 	}
-	return found;
+	return NO_LIFE;
 }
 
 /* A child that was awaited, and has no experiment under its process id. */
@@ -494,6 +536,7 @@ struct lives *lives_new(struct experiment *experiment)
 		note_leaving(&lives->items.items[i]);
 	for (size_t i = 0; i < experiment->processes.count; i++)
 		read_ends(lives, &list, &experiment->processes.items[i]);
+	sort_own(lives);
 	find_in_namespaces(lives, &list);
 	note_unended(lives);
 	for (size_t i = 0; i < list.items.count; i++)
@@ -518,7 +561,7 @@ void lives_free(struct lives *lives)
 	vec_fini(&lives->life_of);
 	vec_fini(&lives->named_life);
 	hash_map_fini(&lives->by_pid);
-	hash_map_fini(&lives->by_own);
+	vec_fini(&lives->by_own);
 	string_table_fini(&lives->lineages);
 	string_table_fini(&lives->names);
 	free(lives);

@@ -15,7 +15,6 @@ struct life {
 	int64_t pid;
 	uint32_t awaiter;  /* whose children's time has its time; index, or NO_LIFE */
 	uint32_t same_pid; /* the next life with this process id, or NO_LIFE */
-	uint32_t same_own; /* … that calls itself so in its namespace, or NO_LIFE */
 	/* the earliest last moment of a child's log whose end no log tells; UINT64_MAX: none */
 	uint64_t unended_ns;
 	const struct process *first;   /* its images, the first and the last; NULL: none was */
@@ -37,8 +36,8 @@ struct life {
 struct lives {
 	struct experiment *experiment;
 	VEC(struct life) items;
-	struct hash_map by_pid;	      /* → the first life with it */
-	struct hash_map by_own;	      /* the same, by what a process in a namespace calls itself */
+	struct hash_map by_pid; /* → the first life with it */
+	VEC(uint32_t) by_own; /* those of namespaces, by what they call themselves, then by index */
 	struct string_table lineages; /* of the images that were recorded */
 	VEC(uint32_t) life_of;	      /* by number in `lineages` */
 	struct string_table names;    /* that processes which were not recorded were given */

@@ -133,6 +133,35 @@ def inlined_calls_are_kept(t):
     t.check('(inlined)' not in kept.print('-calltree', '-inlines', 'off', '-calltree', '-functions', kept.experiment).split('Functions sorted')[1], 'functions')
 
 
+NAMESAKES = {
+    'one.c': """
+static inline __attribute__((always_inline)) void spin(void) { for (volatile long i = 0; i < 60000000; i++) ; }
+void (*volatile one)(void) = spin;
+void other(void);
+int main(void) { spin(); one(); other(); return 0; }
+""",
+    'two.c': """
+static inline __attribute__((always_inline)) void spin(void) { for (volatile int i = 0; i < 60000000; i++) ; }
+void __attribute__((noinline)) other(void) { spin(); }
+"""}
+
+
+@test
+def inlined_calls_of_one_name(t):
+    """A function of its own and inlined copies of it need nothing that tells them apart; copies of another file's do. What is kept says the same."""
+    for name, source in NAMESAKES.items():
+        (t.directory / name).write_text(source)
+    t.equal(t.run(t.need('cc'), '-g', '-O2', '-o', 'namesakes', *NAMESAKES, cwd=t.directory).status, 0, 'status of cc')
+    kept = Kept(t)
+    kept.experiment = t.collect(t.directory / 'namesakes').experiment
+    for time in 'first', 'kept':
+        t.check(' main\n' in kept.functions(), f'functions, {time}')
+        tree = kept.print('-calltree', kept.experiment)
+        names = sorted(line.split('+-')[1] for line in tree.splitlines() if '-spin' in line)
+        t.equal(names, ['spin', 'spin (inlined) [one.c]', 'spin (inlined) [two.c]'], f'{time}: {tree}')
+    kept.same_again('-calltree')
+
+
 @test
 def is_used(t):
     kept = Kept(t)

@@ -212,6 +212,24 @@ def logs(t):
     t.check(f'{count - 1000} others' in t.run(t.helio, 'print', '-processes', path).out, 'their number is not said')
 
 
+@test(alone=True)
+def processes_of_one_number(t):
+    """Descendants in namespaces that call themselves the same, and ends of such a one before any began: to look for it costs little more than for one that nobody is."""
+    path, count = t.directory / 'hostile.er', 2000
+    golden.founder(path)
+    founder = (path / 'log.xml').read_text()
+    for i in range(1, count + 1):
+        below = path / f'_f{i}.er'
+        below.mkdir()
+        process = golden.PROCESS.format(pid=1000 + i, lineage=f'_f{i}', tstamp=5000 + i).replace('<process ', '<process own_pid="7" ', 1)
+        golden.write(below, 'log.xml', golden.LOG.split('<system')[0] + process + '</experiment>\n')
+    spent = []
+    for pid in 8, 7:
+        golden.write(path, 'log.xml', founder.replace('</experiment>', f'<event kind="reaped" tstamp="1" pid="{pid}" status="0"/>\n' * 60 * count + '</experiment>'))
+        spent.append(spend(t, 'ls', path)[0])
+    t.within(spent[1] <= 1.6 * spent[0], f'{spent[1]:.3f} s, and {spent[0]:.3f} s for what nobody is')
+
+
 @test
 def events_for_programs(t):
     """What JSON alone has of each event of a log costs those who read text nothing."""

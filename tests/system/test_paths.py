@@ -197,6 +197,21 @@ def files_that_are_nearly_all_holes(t):
 
 
 @test
+def a_perf_map_that_is_nearly_all_a_hole(t):
+    """Its owner makes it look like the map of a compiler at run time: it is not read for hours."""
+    program = 'f=/tmp/perf-$$.map; echo "1000 10 f" > $f; truncate -s 4T $f; echo $f'
+    collect = subprocess.Popen([t.helio, 'collect', '-q', '-A', 'off', '-o', t.directory / 'hole.er', 'sh', '-c', program], stdout=subprocess.PIPE, text=True)
+    path = collect.stdout.readline().strip()
+    try:
+        collect.communicate(timeout=30 * patience())
+    except subprocess.TimeoutExpired:
+        collect.kill()
+        collect.communicate()
+    os.unlink(path)
+    t.equal(collect.returncode, 0, 'status')
+
+
+@test
 def what_is_no_experiment_stays(t):
     """`attach -O` neither removes a directory that is something else, nor when it fails afterwards."""
     home = t.directory / 'home.er'

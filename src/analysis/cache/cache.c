@@ -131,7 +131,7 @@ static void put_functions(struct strbuf *out, struct session *session)
 		cache_put_number(out, function->symbol != OBJECT_NO_FUNCTION);
 		cache_put_text(out, function->mangled);
 		cache_put_text(out, function->aliases);
-		cache_put_text(out, function->source);
+		cache_put_text(out, symbols_source(session, (uint32_t)i));
 		for (unsigned style = 0; style < NAME_STYLES; style++)
 			cache_put_text(out,
 				       symbols_name(session, (uint32_t)i, (enum name_style)style));

@@ -94,20 +94,18 @@ static const char *source_of(struct session *session, uint32_t number)
 {
 	const struct function *function = &session->functions.items[number];
 	struct load_object *object = &session->objects.items[function->object];
+	const char *known = symbols_source(session, number);
 
-	if (function->source)
-		return function->source;
+	if (known)
+		return known;
 	symbols_object(session,
 		       function->object); /* unknown so far if the functions come from the cache */
-	bool is_inlined = function->inlined != LINES_NONE;
-
-	if (!object->object || (!is_inlined && !function->size))
+	if (!object->object || !function->size)
 		return NULL;
 
 	struct lines *lines = object_lines(object->object);
-	uint32_t file = is_inlined ? lines_function(lines, function->inlined)->file
-				   : lines_source_of(lines, function->address,
-						     function->address + function->size);
+	uint32_t file =
+		lines_source_of(lines, function->address, function->address + function->size);
 
 	return file == LINES_NONE ? NULL : lines_file(lines, file)->path;
 }
@@ -122,7 +120,7 @@ static char *key_of(struct session *session, uint32_t number, enum label label, 
 		source = slash + 1;
 	/* What is inlined says so, which tells it from the function's own code. */
 	return xasprintf("%u%s %s\n%s", function->object,
-			 function->inlined == LINES_NONE ? "" : " inlined", function->mangled,
+			 function->origin == ORIGIN_INLINED ? " inlined" : "", function->mangled,
 			 label == LABEL_NAME ? "" : source);
 }
 
@@ -158,7 +156,7 @@ static const char *choose_label(struct session *session, uint32_t number, const 
 		if (kept)
 			return kept;
 	}
-	if (function->inlined != LINES_NONE)
+	if (function->origin == ORIGIN_INLINED)
 		return NULL;
 	return keep_made(session, xasprintf("0x%llx", (unsigned long long)function->address));
 }

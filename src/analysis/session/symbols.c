@@ -293,6 +293,24 @@ uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t func
 	return id;
 }
 
+const char *symbols_source(struct session *session, uint32_t number)
+{
+	const struct function *function = &session->functions.items[number];
+
+	if (function->source || function->inlined == LINES_NONE)
+		return function->source;
+
+	struct object *object = symbols_object(session, function->object);
+
+	if (!object)
+		return NULL;
+
+	struct lines *lines = object_lines(object);
+	uint32_t file = lines_function(lines, function->inlined)->file;
+
+	return file == LINES_NONE ? NULL : lines_file(lines, file)->path;
+}
+
 /* The table's first slot, which all others go through, where it has a name; else it is made up. */
 static uint32_t add_linkage(struct session *session, uint32_t object_id)
 {

@@ -34,6 +34,9 @@ void symbols_close_unused(struct session *session, uint32_t object);
 /* The function of a load object's symbol, and what stands for the inlined copies of one. */
 uint32_t symbols_function(struct session *session, uint32_t object, uint32_t symbol);
 uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t function);
+/* The path of the source file of what has no code of its own (inlined) or whose compiler named one;
+ * or NULL. */
+const char *symbols_source(struct session *session, uint32_t function);
 /* The function @plt of a load object; see analysis/tree/plt_calls.h. */
 uint32_t symbols_linkage(struct session *session, uint32_t object);
 /* A function without code. */

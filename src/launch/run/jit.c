@@ -93,7 +93,7 @@ static bool is_of_recording(const struct family *family, const struct member *me
 		(uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
 	uint64_t boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 
-	return S_ISREG(st->st_mode) && st->st_size && st->st_nlink == 1 &&
+	return S_ISREG(st->st_mode) && st->st_size && st->st_nlink == 1 && !file_is_hollow(st) &&
 	       is_of_process(profile, st) && written >= boot + family->mono_ns + member->tstamp_ns;
 }
 
