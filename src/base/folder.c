@@ -139,7 +139,7 @@ int folder_open_file(int folder, const char *path, int flags, mode_t mode)
 		errno = EFBIG;
 	else if (writes && info.st_nlink > 1)
 		errno = EMLINK;
-	else if (!(flags & O_TRUNC) || !ftruncate(fd, 0))
+	else if (!(flags & O_TRUNC) || !info.st_size || !ftruncate(fd, 0))
 		return fd;
 	folder_close(fd);
 	return -1;

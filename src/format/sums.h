@@ -90,8 +90,9 @@ static inline bool sums_of_file(int fd, uint64_t *size, uint64_t *sum)
 	while (got) {
 		uint64_t left = (uint64_t)info.st_size - *size - used;
 		size_t room = sizeof(buffer) - used;
+		size_t part = left < room ? left : room;
 
-		got = pread(fd, buffer + used, left < room ? left : room, (off_t)(*size + used));
+		got = part ? pread(fd, buffer + used, part, (off_t)(*size + used)) : 0;
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)

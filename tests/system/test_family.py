@@ -660,3 +660,17 @@ def left_out_before_an_exec(t, engine):
         before = rows.get('<before recording>', {}).get('e.totalcpu', 0)
         t.equal(len(t.read(result.experiment)), 2, f'{options}: images that were recorded')
         t.within(before < 0.5 * 0.3, f'{options}: {before} s before the recording')
+
+
+@test
+def packing_looks_for_no_file_that_is_not_there(t):
+    """With thousands of processes, each look by name for the third of the possible files that they have would be paid for thousands of times."""
+    trace, experiment = t.directory / 'calls', t.directory / 'test.er'
+    result = t.run(t.need('strace'), '-o', trace, '-e', 'trace=openat,newfstatat', t.helio, 'collect', '-A', 'off', '-o', experiment,
+                   'bash', '-c', '(:); (:); (:); (:)')
+    t.equal(result.status, 0, 'exit status')
+    t.check(all((experiment / f'_f{number}.er').is_dir() for number in range(1, 5)), 'the four subshells are recorded')
+    calls = trace.read_text().splitlines()
+    t.check(any('"profile.tmp"' in line for line in calls), 'the calls that pack are seen')
+    absent = [line for line in calls if 'ENOENT' in line and re.search('"(heaptrace|synctrace|iotrace|dyntext|mounts.own)"', line)]
+    t.equal(absent, [], 'looks for files that are not there')

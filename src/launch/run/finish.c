@@ -255,26 +255,80 @@ static uint64_t file_size(int folder, const char *file)
 	return folder_stat(folder, file, &st) ? (uint64_t)st.st_size : 0;
 }
 
-/* Packs one file by a function of pack.h. */
+typedef enum pack_result packer(int folder, const char *file, uint64_t *before, uint64_t *after);
+
+/* The function of pack.h for a file; NULL: it stays as it is. */
+static packer *packer_of(const char *file)
+{
+	if (!strcmp(file, FORMAT_FILE_PROFILE))
+		return pack_blocks;
+	if (!strcmp(file, FORMAT_FILE_STACKS))
+		return pack_stacks;
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (!strcmp(file, format_kinds[kind].file))
+			return pack_traces;
+	return NULL;
+}
+
+static void warn_larger(struct diag_list *diags)
+{
+	diag_add_once(diags, DIAG_WARNING, "The experiment stays larger than need be: %s",
+		      strerror(errno));
+}
+
 static void pack_file(int folder, const struct member *member, const char *file,
-		      enum pack_result (*pack)(int, const char *, uint64_t *, uint64_t *),
 		      struct diag_list *diags)
 {
 	uint64_t before = 0, after = 0;
-	enum pack_result result = folder < 0 ? PACK_FAILED : pack(folder, file, &before, &after);
+	packer *pack = packer_of(file);
 
-	switch (result) {
+	switch (pack ? pack(folder, file, &before, &after) : PACK_ABSENT) {
 	case PACK_DAMAGED:
 		diag_add(diags, DIAG_WARNING,
 			 "%s%s%s is damaged and was left as it is; helio print reads what it can",
 			 member->name, *member->name ? "/" : "", file);
 		break;
 	case PACK_FAILED:
-		diag_add_once(diags, DIAG_WARNING, "The experiment stays larger than need be: %s",
-			      strerror(errno));
+		warn_larger(diags);
 		break;
 	default:
 		break;
+	}
+}
+
+/*
+ * Notes which of format_files a directory has, before anything else is done with them: a run may
+ * have thousands of processes, and most have a third of the files.
+ */
+static void find_files(int folder, bool *there)
+{
+	DIR *directory = folder_list(folder, "");
+	struct dirent *entry;
+
+	memset(there, !directory, FORMAT_FILES * sizeof(*there));
+	while (directory && (errno = 0, entry = readdir(directory)))
+		for (int i = 0; i < FORMAT_FILES; i++)
+			there[i] |= !strcmp(format_files[i].name, entry->d_name);
+	if (directory && errno) /* the list may have an end too early */
+		memset(there, true, FORMAT_FILES * sizeof(*there));
+	if (directory)
+		closedir(directory);
+}
+
+/* Packs what a member has recorded, and adds the lines of its files to `sums`. */
+static void pack_files(int folder, const struct member *member, struct strbuf *sums,
+		       struct finish_summary *summary, struct diag_list *diags)
+{
+	bool there[FORMAT_FILES];
+
+	find_files(folder, there);
+	for (int i = 0; i < FORMAT_FILES; i++) {
+		if (!there[i])
+			continue;
+		pack_file(folder, member, format_files[i].name, diags);
+		summary->bytes += file_size(folder, format_files[i].name);
+		if (format_files[i].is & FILE_OF_DATA)
+			sums_add(sums, folder, member, format_files[i].name);
 	}
 }
 
@@ -292,25 +346,23 @@ static bool is_next_image(const struct family *family, const struct member *memb
 	return before != HASH_NONE && family->members.items[before].own_pid == member->own_pid;
 }
 
-static void pack_member(struct family *family, struct member *member,
+static void pack_member(struct family *family, struct member *member, struct strbuf *sums,
 			struct finish_summary *summary, struct diag_list *diags)
 {
 	char *log = family_read_log(family, member);
-	int folder = family_open_member(family, member);
 
 	jit_add_functions(family, member, log, diags);
 	if (*member->name && append_left(family, member, log)) {
 		free(log);
 		log = family_read_log(family, member);
 	}
-	pack_file(folder, member, FORMAT_FILE_PROFILE, pack_blocks, diags);
-	pack_file(folder, member, FORMAT_FILE_STACKS, pack_stacks, diags);
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		pack_file(folder, member, format_kinds[kind].file, pack_traces, diags);
-	for (int i = 0; i < FORMAT_FILES; i++)
-		summary->bytes += file_size(folder, format_files[i].name);
+	int folder = family_open_member(family, member);
+
 	if (folder >= 0)
-		close(folder);
+		pack_files(folder, member, sums, summary, diags);
+	else
+		warn_larger(diags);
+	folder_close(folder);
 	summary->processes += !is_next_image(family, member);
 	read_counters(log, member, summary);
 	free(log);
@@ -326,12 +378,10 @@ void finish_pack(struct family *family, struct finish_summary *summary, struct d
 	for (size_t i = 0; i < family->members.count; i++) {
 		struct member *member = &family->members.items[i];
 
-		if (member->ended) {
-			pack_member(family, member, summary, diags);
-			sums_add(&sums, family, member);
-		} else {
+		if (member->ended)
+			pack_member(family, member, &sums, summary, diags);
+		else
 			summary->running++;
-		}
 	}
 	sums_write(&sums, family, diags);
 	folder_be_oneself();

@@ -27,19 +27,12 @@ static void add_file(struct strbuf *text, int folder, const char *directory, con
 	close(fd);
 }
 
-void sums_add(struct strbuf *text, const struct family *family, const struct member *member)
+void sums_add(struct strbuf *text, int folder, const struct member *member, const char *file)
 {
-	int folder = family_open_member(family, member);
-
-	if (folder < 0)
-		return;
 	char *directory = xasprintf("%s%s", member->name, *member->name ? "/" : "");
 
-	for (int i = 0; i < FORMAT_FILES; i++)
-		if (format_files[i].is & FILE_OF_DATA)
-			add_file(text, folder, directory, format_files[i].name);
+	add_file(text, folder, directory, file);
 	free(directory);
-	close(folder);
 }
 
 /* What the collector copied, [vdso]; archive.sums has what is copied later. */

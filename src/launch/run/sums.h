@@ -9,8 +9,8 @@
 
 /* Before the log says that there are sums: there will be. */
 void sums_begin(const struct family *family);
-/* Adds the lines of a member that nobody writes to any more. */
-void sums_add(struct strbuf *text, const struct family *family, const struct member *member);
+/* Adds the line of a file, to which nobody writes any more, in a member's directory. */
+void sums_add(struct strbuf *text, int folder, const struct member *member, const char *file);
 /* Writes the file; the text is empty afterwards. */
 void sums_write(struct strbuf *text, const struct family *family, struct diag_list *diags);
 
