@@ -2,7 +2,7 @@
 // Menus at a place of the page, and dialogs.
 
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
 
 export interface Item {
@@ -69,7 +69,8 @@ export const closeDialog = (): void => void (dialog.value = null);
 export function DialogHost(): JSX.Element | null {
 	const box = useRef<HTMLDivElement>(null);
 	const now = dialog.value;
-	useEffect(() => {
+	// At once, not after the next frame: a key may come before that.
+	useLayoutEffect(() => {
 		if (!now) return;
 		const back = document.activeElement as HTMLElement | null;
 		(box.current?.querySelector('input, textarea, select') as HTMLElement | null ?? box.current)?.focus();
