@@ -254,6 +254,14 @@ def disk_full_of_traces(t):
 
 
 @test(engines=True)
+def programs_without_room_for_a_log(t, engine):
+    """Whose experiment could not be begun has ended, too, and the last line says why nothing is there."""
+    for room, missing in ('0', True), ('unlimited', False):
+        result = t.run(t.helio, 'collect', '--engine', engine, '-o', f'room{room}.er', 'sh', '-c', f'ulimit -f {room}; /bin/true; exit 3')
+        t.equal((result.status, 'still running' in result.err, 'recording of 1 program could not be begun' in result.err), (3, False, missing), result.err)
+
+
+@test(engines=True)
 def messages_to_a_file_that_must_not_grow(t, engine):
     """What helio has to say finds no room: it is lost, and the program runs as bare, with the action that it would find for that signal."""
     program = 'grep SigIgn /proc/self/status; exit 7'

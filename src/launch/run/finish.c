@@ -380,8 +380,10 @@ void finish_pack(struct family *family, struct finish_summary *summary, struct d
 
 		if (member->ended)
 			pack_member(family, member, &sums, summary, diags);
-		else
+		else if (member->pid)
 			summary->running++;
+		else
+			summary->unbegun++;
 	}
 	sums_write(&sums, family, diags);
 	folder_be_oneself();

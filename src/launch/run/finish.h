@@ -25,6 +25,7 @@ struct finish_summary {
 	uint64_t bytes;			  /* of all packed experiments' files */
 	unsigned processes;
 	unsigned running; /* descendants that go on, and are recorded on */
+	unsigned unbegun; /* … whose experiments have no log: there was no room for one */
 	bool recorded;	  /* the collector did start in the founder */
 	bool counted;	  /* some experiment told its number of events */
 	int error;	  /* errno by which the founder's could not be begun, or 0 */

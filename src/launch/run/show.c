@@ -292,6 +292,11 @@ void show_summary(FILE *file, const char *program, const char *name, double seco
 	}
 	if (summary->running)
 		terminal_printf(file, ", %u still running", summary->running);
+	if (summary->unbegun)
+		terminal_printf(file,
+				"; the recording of %u %s could not be begun: no room on the disk, "
+				"or a limit on the size of files (ulimit -f)",
+				summary->unbegun, summary->unbegun == 1 ? "program" : "programs");
 	if (more->unrecorded)
 		terminal_printf(file, "; not recorded: %s", more->unrecorded);
 	show_next(file, name, limit, traced);
