@@ -49,11 +49,25 @@ static void slow_ones_are_bounded(void **state)
 	assert_in_range(slower, 4, 6);
 }
 
+static void one_that_was_kept_waiting_makes_no_long_rest(void **state)
+{
+	struct overhead_account account = {.clock_ns = MS};
+
+	(void)state;
+	overhead_limited();
+	assert_in_range(overhead_charge(&account, MS + 1, 40 * MS), 1, 25 * MS);
+	assert_in_range(overhead_charge(&account, 21 * MS, 10 * 1000), 1,
+			25 * MS); /* of what is left */
+	assert_in_range(overhead_charge(&account, 41 * MS, 40 * MS), 1, 25 * MS);
+	assert_true(overhead_charge(&account, 61 * MS, 40 * MS) > 100 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_is_none),
 		cmocka_unit_test(slow_ones_are_bounded),
+		cmocka_unit_test(one_that_was_kept_waiting_makes_no_long_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

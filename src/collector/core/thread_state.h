@@ -111,6 +111,7 @@ struct overhead_account {
 	uint64_t debt_ns;      /* more than was allowed, then */
 	uint64_t unsettled_ns; /* taken since */
 	uint64_t left_ns;      /* CLOCK_MONOTONIC at the last handler's end */
+	bool was_slow;	       /* what was charged last needs a longer rest than usual */
 	_Atomic uint64_t rest_until_ns; /* monitor engine: of the thread's CPU clock */
 };
 

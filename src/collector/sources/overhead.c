@@ -257,8 +257,9 @@ static uint64_t charge(struct overhead_account *account, uint64_t clock_ns, uint
 	uint64_t passed_ns = clock_ns > account->clock_ns ? clock_ns - account->clock_ns : 0;
 	uint64_t paid_ns = passed_ns / 100 * percent;
 	uint64_t most_ns = first_rest_ns / 100 * percent / FIRST_PARTS;
-	bool limited = is_limited(now_ns);
+	bool limited = is_limited(now_ns), was_slow = account->was_slow;
 
+	account->was_slow = overhead_time_for(cost_ns) >= LONGEST_REST_NS;
 	account->clock_ns = clock_ns;
 	account->debt_ns -= account->debt_ns < paid_ns ? account->debt_ns : paid_ns;
 	account->debt_ns += limited || cost_ns < most_ns ? cost_ns : most_ns;
@@ -266,8 +267,11 @@ static uint64_t charge(struct overhead_account *account, uint64_t clock_ns, uint
 
 	if (rest_ns <= (limited ? LATER_REST_NS : first_rest_ns))
 		return 0;
-	if (rest_ns > LONGEST_REST_NS && overhead_time_for(cost_ns) < LONGEST_REST_NS)
-		rest_ns = LONGEST_REST_NS; /* the next signal finds what is left of the debt */
+	/* The next signal finds what is left of the debt.  Longer only where handlers are that
+	 * slow: a single one may have been kept waiting by the host, and in a long rest nothing is
+	 * seen. */
+	if (rest_ns > LONGEST_REST_NS && !(was_slow && account->was_slow))
+		rest_ns = LONGEST_REST_NS;
 	if (!limited) { /* what has led to this is let off: no sudden long rest */
 		rest_ns = LATER_REST_NS;
 		account->debt_ns = rest_ns / 100 * percent;
