@@ -167,8 +167,7 @@ void java_monitor_leave_out(const void *inside)
 {
 	struct dl_find_object machine;
 
-	if (!is_on() || !_dl_find_object ||
-	    _dl_find_object((void *)(uintptr_t)inside, &machine))
+	if (!is_on() || !_dl_find_object || _dl_find_object((void *)(uintptr_t)inside, &machine))
 		return;
 	sync_leave_out((uint64_t)machine.dlfo_map_start, (uint64_t)machine.dlfo_map_end,
 		       is_machine_thread);
