@@ -10,7 +10,7 @@
  */
 #include "collector/runtimes/omp_lock.h"
 
-enum { WORDS = 1024 };
+enum { WORD_BITS = 10, WORDS = 1 << WORD_BITS };
 enum { ID_BITS = 22, DEPTH_BITS = 6, COUNT_BITS = 18 };
 enum { DEPTH_AT = ID_BITS, COUNT_AT = DEPTH_AT + DEPTH_BITS, MARK_AT = COUNT_AT + COUNT_BITS };
 enum { SHORTEST_PER_MS = 1000 }; /* 1 us: what is less cannot be told from no wait */
@@ -28,7 +28,7 @@ static uint64_t hash(const void *lock)
 
 static _Atomic uint64_t *word_of(const void *lock)
 {
-	return &words[hash(lock) >> (64 - 10)];
+	return &words[hash(lock) >> (64 - WORD_BITS)];
 }
 
 /* What was noted of the lock; 0: nothing. */
@@ -37,7 +37,7 @@ static uint64_t noted(const void *lock)
 	uint64_t word = atomic_load_explicit(word_of(lock), memory_order_relaxed);
 
 	/* the bits below those that chose the word */
-	return (word ^ hash(lock) << 10) >> MARK_AT ? 0 : word;
+	return (word ^ hash(lock) << WORD_BITS) >> MARK_AT ? 0 : word;
 }
 
 static uint64_t depth_of(uint64_t word)
@@ -52,7 +52,7 @@ static uint64_t count_of(uint64_t word)
 
 static uint64_t word_for(const void *lock, uint64_t id, uint64_t depth, uint64_t count)
 {
-	uint64_t mark = hash(lock) << 10 >> MARK_AT << MARK_AT;
+	uint64_t mark = hash(lock) << WORD_BITS >> MARK_AT << MARK_AT;
 
 	return mark | (count & COUNT_MASK) << COUNT_AT | depth << DEPTH_AT | (id & ID_MASK);
 }
