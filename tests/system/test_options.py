@@ -63,6 +63,15 @@ def a_wrong_option_has_a_remedy(t):
 
 
 @test
+def a_function_before_the_object_is_no_option_of_src(t):
+    """As `objdump` and `nm` are called; and an option without its dash."""
+    for words, remedy in ((('work',), "unrecognized argument 'work': -source work shows the source of it, -disasm work its instructions"),
+                          (('source', 'work'), "unrecognized argument 'source': did you mean -source?")):
+        result = t.run(t.helio, 'src', *words, t.helio)
+        t.equal((result.status, result.out, result.err.splitlines()[0]), (2, '', f'Error: {remedy}'), words)
+
+
+@test
 def help_ends_the_options(t):
     for subcommand in SUBCOMMANDS:
         first = t.run(t.helio, subcommand, '--help')

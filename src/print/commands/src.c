@@ -130,14 +130,17 @@ static const struct listing {
 	{"outfile", 1, false, command_outfile},
 };
 
-static const struct listing *find_listing(const char *word)
+static const struct listing *find_named(const char *name)
 {
-	const char *name = word + strspn(word, "-");
-
-	for (size_t i = 0; name != word && i < COUNT(listings); i++)
+	for (size_t i = 0; i < COUNT(listings); i++)
 		if (!strcmp(listings[i].name, name))
 			return &listings[i];
 	return NULL;
+}
+
+static const struct listing *find_listing(const char *word)
+{
+	return *word == '-' ? find_named(word + strspn(word, "-")) : NULL;
 }
 
 static bool refuse_word(struct print *print, const char *word)
@@ -146,13 +149,20 @@ static bool refuse_word(struct print *print, const char *word)
 
 	for (size_t i = 0; i < COUNT(listings); i++)
 		names[i] = listings[i].name;
-	near = *word == '-' ? suggest_closest(word + strspn(word, "-"), names, COUNT(names)) : NULL;
+	near = *word == '-'	  ? suggest_closest(word + strspn(word, "-"), names, COUNT(names))
+	       : find_named(word) ? word
+				  : NULL;
 	if (near)
 		return say_error(print, "unrecognized argument '%s': did you mean -%s?", word,
 				 near);
 	if (own)
 		return say_error(print, "unrecognized argument '%s': did you mean --%s?", word,
 				 own);
+	if (*word != '-')
+		return say_error(print,
+				 "unrecognized argument '%s': -source %s shows the source of it, "
+				 "-disasm %s its instructions",
+				 word, word, word);
 	return say_error(print, "unrecognized argument '%s'", word);
 }
 
