@@ -6,6 +6,7 @@ The programs are compiled here, from text in which the lines that matter have
 names: `/* @two */` is the line `two`. What a line costs, the program measures
 itself; addresses and instructions are objdump's, line numbers addr2line's.
 """
+import gzip
 import os
 import re
 import shutil
@@ -627,6 +628,39 @@ def remarks_of_another_build(t):
         for record in other:
             shutil.copy(record, program.parent)
         t.equal(remarks(), [], f'{first}, with those of {second} only')
+
+
+CALLED_ONCE = '''\
+#include <stdio.h>
+
+static double relax(double *v, int n)
+{
+	for (int i = 1; i < n - 1; i++)
+		v[i] = (v[i - 1] + v[i + 1]) / 2;
+	return v[n / 2];
+}
+
+int main(int argc, char **argv)
+{
+	static double v[4096];
+	double sum = 0;
+
+	v[argc] = 1;
+	for (int round = 0; round < 4096; round++)
+		sum += relax(v, 4096);
+	printf("%g\\n", sum);
+	return 0;
+}
+'''
+
+
+@test
+def remarks_without_what_the_compiler_counts(t):
+    """gcc says of a call that it inlines late what it estimates, and of the whole program what that came to."""
+    program = build(t, 'once', ('once.c', CALLED_ONCE), flags=('-O2', '-g', '-fsave-optimization-record'))
+    t.check('which now has time' in gzip.decompress((t.directory / 'once.c.opt-record.json.gz').read_bytes()).decode(), 'gcc says it')
+    lines = t.run(t.helio, 'src', '-scc', 'all', '-source', 'main', program).out.splitlines()
+    t.equal([line.strip() for line in lines if 'Inlined ' in line], ['Inlined relax.constprop into main'], 'remark')
 
 
 @test

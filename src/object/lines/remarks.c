@@ -131,6 +131,23 @@ static void put_message(struct strbuf *text, const json_t *message)
 	}
 }
 
+/*
+ * What is for people is the first line of a message, and of an inlined call what comes before the
+ * estimates of its caller; then follow the pass's own accounts ("Unit growth for small function
+ * inlining: 53->46").
+ */
+static void cut_accounts(struct strbuf *text)
+{
+	size_t begin = strspn(text->text, " \n");
+	size_t length = begin + strcspn(text->text + begin, "\n");
+	const char *estimates = strstr(text->text, " which now has time ");
+
+	if (estimates && (size_t)(estimates - text->text) < length)
+		length = (size_t)(estimates - text->text);
+	text->text[length] = '\0';
+	text->length = length;
+}
+
 static void add_gcc_remark(struct remarks *remarks, const json_t *passes, const json_t *record,
 			   const char *source)
 {
@@ -145,9 +162,11 @@ static void add_gcc_remark(struct remarks *remarks, const json_t *passes, const 
 	    !remarks_is_file(json_string_value(json_object_get(place, "file")), source))
 		return;
 	put_message(&text, json_object_get(record, "message"));
-	if (text.length)
+	if (text.length) {
+		cut_accounts(&text);
 		remarks_add(remarks, (uint32_t)json_integer_value(json_object_get(place, "line")),
 			    is_missed ? REMARK_QUERY : kind_of_pass(passes, pass), text.text);
+	}
 	strbuf_fini(&text);
 }
 
