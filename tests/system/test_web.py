@@ -90,6 +90,13 @@ def record_parallel(t):
         t.run(t.helio, 'collect', '-q', '-m', 'on', '-o', t.directory / 'mpi.1.er', 'mpirun.openmpi', '-np', '4', program, '5', env=ENVIRONMENT, timeout=300)
 
 
+def record_java(t):
+    """A program that asks for five garbage collections, where there is a JDK."""
+    if not shutil.which('java') or not shutil.which('javac') or t.run('javac', '-d', t.directory, ROOT / 'tests/system/java/Collections.java').status:
+        return
+    t.run(t.helio, 'collect', '-q', '-o', t.directory / 'java.1.er', 'java', '-XX:+UseSerialGC', '-Xmx256m', '-cp', t.directory, 'Collections', '5', timeout=300)
+
+
 @test(alone=True)
 def browser(t):
     program = node(t)
@@ -101,6 +108,7 @@ def browser(t):
     record(t, 'family.1.er', 'sh', '-c', f'{t.target("phases")} >/dev/null; {everything}')
     record(t, 'hostile.1.er', hostile_program(t))
     record_parallel(t)
+    record_java(t)
     if (t.build / 'bench' / 'helio-generate').exists():
         t.run(t.build / 'bench' / 'helio-generate', '-e', 100_000, '-t', 500, '-d', 3, t.directory / 'many.1.er')
     record(t, 'damaged.1.er', everything, options=('-p', 'hi'))
