@@ -504,6 +504,42 @@ test('MPI: messages are lines of the timeline, told at a click', { skip: !exists
 	await other.stop();
 });
 
+test('OpenMP alone: its locks are those of print, with who waited for whom', { skip: !existsSync(`${folder}/omplocks.1.er`) }, async () => {
+	const other = await serve('omplocks.1.er');
+	const page = await openPage(other, 'locks');
+	const rows = print(['omplocks.1.er'], '-locks').at(-1).rows;
+	await sameAsPrint(page, 'Locks', print(['omplocks.1.er'], '-locks').at(-1));
+	const unnamed = rows.find((r) => r.name.startsWith('<unnamed>')).name;
+	for (const name of ['the_lock', 'the_section', '<unnamed>']) {
+		await page.click(`[aria-label="Locks"] [role=row][id]:has-text("${name}")`, { button: 'right' });
+		await page.click('role=menuitem[name=/Who waited for whom/]');
+		await page.waitForSelector(`.onelock h3:has-text("${name}")`);
+		assert.ok((await page.$$('.onelock td')).length > 0, `${name}: who waited for whom`);
+	}
+	assert.ok(unnamed);
+	await closePage(page);
+	await other.stop();
+});
+
+test('the source of a file of 140,000 lines is shown at its hot line', { skip: !existsSync(`${folder}/long.1.er`) }, async () => {
+	const other = await serve('long.1.er');
+	const page = await openPage(other, 'source?fn=busy');
+	await page.waitForSelector('[aria-label="Source"] [role=row][aria-selected=true]');
+	assert.match(await page.textContent('[aria-label="Source"] [role=row][aria-selected=true]'), /sink/);
+	await closePage(page);
+	await other.stop();
+});
+
+test('long names of functions take one line of the overview each', { skip: !existsSync(`${folder}/long.1.er`) }, async () => {
+	const other = await serve('long.1.er');
+	const page = await openPage(other, 'overview');
+	const heights = await page.$$eval('.overview td.long, .overview .bars td:last-child', (cells) => cells.map((c) => [c.textContent, c.clientHeight]));
+	const name = heights.find(([text]) => text.length > 200);
+	assert.ok(name && name[1] < 2 * heights.find(([text]) => text.startsWith('busy'))[1], JSON.stringify(heights));
+	await closePage(page);
+	await other.stop();
+});
+
 test('Java: garbage collections are bands as long as they were, told at a click, and filters', { skip: !existsSync(`${folder}/java.1.er`) }, async () => {
 	const other = await serve('java.1.er');
 	const page = await openPage(other, 'timeline');
