@@ -8,6 +8,8 @@
 #include "present/stacks.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 static double seconds(uint64_t ns)
 {
@@ -73,6 +75,36 @@ static void put_legend(FILE *file, const struct timeline *timeline)
 	fputs(any ? "\n\n" : "\n", file);
 }
 
+/* Those of a process, from `first` on; returns where the next process's are. */
+static size_t put_collections(FILE *file, const struct timeline *timeline, size_t first)
+{
+	const struct timeline_range *range = &timeline->range;
+	uint32_t process = timeline->collections[first].process;
+	char *line = xmalloc(timeline->cell_count + 1);
+	uint64_t took_ns = 0;
+	size_t count = 0, at = first;
+
+	memset(line, ' ', timeline->cell_count);
+	line[timeline->cell_count] = 0;
+	for (; at < timeline->collection_count && timeline->collections[at].process == process;
+	     at++) {
+		const struct timeline_collection *one = &timeline->collections[at];
+		uint64_t from = one->begin_ns > range->begin_ns ? one->begin_ns : range->begin_ns;
+		uint64_t to = one->end_ns < range->end_ns ? one->end_ns : range->end_ns - 1;
+
+		count += one->count;
+		took_ns += one->took_ns;
+		for (size_t cell = (from - range->begin_ns) / timeline->cell_ns;
+		     cell <= (to - range->begin_ns) / timeline->cell_ns; cell++)
+			line[cell] = 'G';
+	}
+	terminal_printf(file,
+			"Process %" PRIu32 ": garbage collections %zu, %.6f seconds\n  |%s|\n",
+			process, count, seconds(took_ns), line);
+	free(line);
+	return at;
+}
+
 void timeline_text(const struct output *output, const struct timeline *timeline)
 {
 	FILE *file = output->file;
@@ -82,6 +114,8 @@ void timeline_text(const struct output *output, const struct timeline *timeline)
 			seconds(timeline->cell_ns));
 	for (size_t i = 0; i < timeline->lane_count; i++)
 		put_lane(file, timeline, i);
+	for (size_t i = 0; i < timeline->collection_count;)
+		i = put_collections(file, timeline, i);
 	put_legend(file, timeline);
 }
 
@@ -136,6 +170,27 @@ static json_t *lanes_json(const struct timeline_lane *lanes, size_t count)
 	return list;
 }
 
+static json_t *collections_json(const struct timeline *timeline)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < timeline->collection_count; i++) {
+		const struct timeline_collection *one = &timeline->collections[i];
+		json_t *item = json_object();
+
+		json_object_set_new(item, "experiment", json_integer(one->process));
+		json_object_set_new(item, "thread", json_u64(one->thread));
+		json_object_set_new(item, "number", json_u64(one->number));
+		json_object_set_new(item, "count", json_u64(one->count));
+		json_object_set_new(item, "begin_s", json_real(seconds(one->begin_ns)));
+		json_object_set_new(item, "end_s", json_real(seconds(one->end_ns)));
+		json_object_set_new(item, "took_s", json_real(seconds(one->took_ns)));
+		json_object_set_new(item, "longest_s", json_real(seconds(one->longest_ns)));
+		json_array_append_new(list, item);
+	}
+	return list;
+}
+
 void timeline_add_members(json_t *object, const struct timeline *timeline)
 {
 	json_t *functions = json_array();
@@ -152,6 +207,8 @@ void timeline_add_members(json_t *object, const struct timeline *timeline)
 	json_object_set_new(object, "cells", json_integer((json_int_t)timeline->cell_count));
 	json_object_set_new(object, "lanes", lanes_json(timeline->lanes, timeline->lane_count));
 	json_object_set_new(object, "functions", functions);
+	if (timeline->has_collections)
+		json_object_set_new(object, "collections", collections_json(timeline));
 }
 
 json_t *timeline_row(const struct timeline *timeline, size_t at)

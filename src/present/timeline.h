@@ -7,9 +7,12 @@
 #include "base/json.h"
 #include "present/output.h"
 
-/* A line of letters for each thread: the state that most of each cell was. */
+/*
+ * A line of letters for each thread: the state that most of each cell was; and one for the garbage
+ * collections of each process of Java.
+ */
 void timeline_text(const struct output *output, const struct timeline *timeline);
-/* Adds "begin_s", "end_s", "cell_s", "cells", "lanes" and "functions". */
+/* Adds "begin_s", "end_s", "cell_s", "cells", "lanes", "functions" and, of Java, "collections". */
 void timeline_add_members(json_t *object, const struct timeline *timeline);
 /* Of a cell; NULL: nothing was in it. */
 json_t *timeline_row(const struct timeline *timeline, size_t cell);

@@ -359,12 +359,14 @@ static void run_commands(struct print *print, struct plan_of_request *plan,
 		part->failed = true;
 		if (!asked->command && plan->alters)
 			look_up_again(print, asked, &request->commands[i], &plan->said[i]);
-		if (!asked->command || answer->cancelled)
+		if (!asked->command || answer->cancelled || answer->too_large)
 			continue;
 		print->said = &plan->said[i];
 		part->failed = !command_run(print, asked->command, asked->arguments, asked->count);
 		part->size = capture_size(capture, &print->output) - part->begin;
 		answer->cancelled = print->watch.cancelled;
+		if (request->most && part->begin + part->size > request->most)
+			answer->too_large = i + 1;
 	}
 }
 

@@ -41,6 +41,7 @@ struct answer_request {
 	const struct answer_words *commands;
 	size_t command_count;
 	const char *format; /* as of printmode: "json", "text", ","; "slab": present/slab.h */
+	size_t most; /* bytes: no command runs after the one that passes this; 0: any number */
 	/* How far it is, and whether it is still wanted: see watch.h; or NULL. */
 	bool (*tell)(void *data, double done);
 	void *data;
@@ -68,7 +69,9 @@ struct answer {
 	struct answer_message *messages;
 	size_t message_count;
 	bool cancelled; /* it is of no use */
-	bool failed;	/* an error is among the messages */
+	/* from 1: the command that made it larger than asked for, and it of no use; 0: none */
+	size_t too_large;
+	bool failed; /* an error is among the messages */
 };
 
 /* The caller ends the answer. */

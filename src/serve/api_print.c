@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MOST = 1000 }; /* commands of a request, and words of one of them */
+enum {
+	WORDS_MOST = 1000, /* commands of a request, and words of one of them */
+	/* bytes: a source of a million lines, which a browser just holds */
+	ANSWER_MOST = 128 << 20,
+};
 
 const char *body_text(json_t *body, const char *name)
 {
@@ -214,14 +218,21 @@ static const struct format *find_format(const char *name)
 }
 
 static void reply_answer(struct reply *reply, const struct format *format,
-			 const struct answer *answer, size_t commands)
+			 const struct answer *answer, const struct word_lists *commands)
 {
 	if (answer->cancelled)
 		reply_error(reply, HTTP_CONFLICT, "Cancelled");
+	else if (answer->too_large)
+		reply_error(
+			reply, HTTP_UNPROCESSABLE,
+			"The answer to `%s' has more than %d MB, the most that is sent at once: "
+			"ask for fewer rows (limit), events (filters, a range of time) or "
+			"cells, or use helio print",
+			commands->items[answer->too_large - 1].items[0], ANSWER_MOST >> 20);
 	else if (format->type)
 		reply_text(reply, answer, format->type);
 	else
-		reply_results(reply, answer, commands);
+		reply_results(reply, answer, commands->count);
 }
 
 static void run(struct server *server, const struct request *request, json_t *body,
@@ -238,6 +249,7 @@ static void run(struct server *server, const struct request *request, json_t *bo
 		.commands = commands->items,
 		.command_count = commands->count,
 		.format = format->printmode,
+		.most = ANSWER_MOST,
 		.tell = running_tell,
 		.data = running,
 	};
@@ -246,7 +258,7 @@ static void run(struct server *server, const struct request *request, json_t *bo
 	if (view) {
 		answer(view->answerer, &asked, &out);
 		sessions_put(server, view);
-		reply_answer(reply, format, &out, commands->count);
+		reply_answer(reply, format, &out, commands);
 		answer_fini(&out);
 	}
 	running_end(running);

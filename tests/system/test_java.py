@@ -217,6 +217,27 @@ def collections_of(t, name, *flags):
     return result.experiment, logged, int(re.search(r'requests (\d+)', result.out)[1]) / 1e9
 
 
+def timeline_has_collections(t, experiment, name, second):
+    """What the timeline says, against the second reader: each by itself; where there are more than cells, those that begin in one cell; a part of the time."""
+    begins, lengths = [[entry[k] for entry in second] for k in (0, 1)]
+    shown = t.print(experiment, '-timeline', '1000')[-1]['collections']
+    t.equal([(row['number'], row['count'], row['experiment']) for row in shown], [(i + 1, 1, 1) for i in range(len(second))], f'{name}: on the timeline')
+    for row, begin, length in zip(shown, begins, lengths):
+        t.near(row['begin_s'], begin, f'{name}: begin', absolute=1e-6)
+        for what, value in (('took', row['took_s']), ('longest', row['longest_s']), ('from begin to end', row['end_s'] - row['begin_s'])):
+            t.near(value, length, f'{name}: {what}', absolute=1e-6)
+    answer = t.print(experiment, '-timeline', '3')[-1]
+    cells = [min(2, int((begin - answer['begin_s']) / answer['cell_s'])) for begin in begins]
+    t.equal([row['count'] for row in answer['collections']], [cells.count(cell) for cell in sorted(set(cells))], f'{name}: by cell')
+    t.near(sum(row['took_s'] for row in answer['collections']), sum(lengths), f'{name}: by cell', absolute=1e-5)
+    t.near(max(row['longest_s'] for row in answer['collections']), max(lengths), f'{name}: the longest', absolute=1e-6)
+    middle = begins[3] + lengths[3] / 2
+    part = t.print(experiment, '-timeline', '-from', f'{middle:.9f}', '-to', f'{middle + 1e-4:.9f}', '10')[-1]['collections']
+    t.equal([row['number'] for row in part], [4], f'{name}: in a part of the time')
+    text = t.run(t.helio, 'print', '-timeline', '100', experiment).out
+    t.check(f'Process 1: garbage collections {len(second)}, ' in text, f'{name}: {text}')
+
+
 @test(alone=True)
 def collections(t):
     """Each garbage collection is there once, as long as the machine's log says, between what the log and what the program measured; and what happened meanwhile."""
@@ -232,6 +253,7 @@ def collections(t):
         t.check(all(ours >= 0.99 * log for ours, log in zip(took, logged)), f'{name}: {took}, by the log {logged}')
         t.check(sum(took) <= requests, f'{name}: {took} in {requests} s of requests')
         second = t.read(experiment)['']['collections']
+        timeline_has_collections(t, experiment, name, second)
         t.equal([f'{length:.6f}' for _, length, _ in second], [row[3] for row in shown], f'{name}: for the second reader')
         text = t.run(t.helio, 'print', '-statistics', experiment).out
         t.equal(re.findall(r'Garbage collections: +(\d+)', text), [str(len(logged))], f'{name}: statistics: {text}')

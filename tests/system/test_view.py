@@ -445,6 +445,19 @@ def sessions(t):
 
 
 @test
+def too_large(t):
+    """What no browser could hold is refused, with what to ask for instead, and the server goes on. Each answer alone is small."""
+    experiment = t.collect(t.target('everything')).experiment
+    with Server(t, experiment) as server:
+        one = len(server.print(['timeline', '400']).body)
+        reply = server.print(*[['timeline', '400']] * min(1000, (140 << 20) // one + 1))
+        t.equal(reply.status, 422, f'an answer of {one} bytes many times')
+        for word in ('`timeline\'', '128 MB', 'limit', 'filters', 'cells'):
+            t.check(word in reply.error, reply.error)
+        t.equal(server.print(['timeline', '400']).status, 200, 'afterwards')
+
+
+@test
 def what_requests_define(t):
     """An index object is a command in the request that defines it and in those behind it, also where the first answers come from kept sums."""
     make_kinds.make(str(t.directory))

@@ -80,7 +80,7 @@ def record_parallel(t):
     """Regions and tasks, and ranks, where there are a compiler and a runtime for them: else the page's tests of them are skipped."""
     targets = ROOT / 'tests' / 'targets'
     passive = {'OMP_WAIT_POLICY': 'passive'}
-    for name, words in (('omp', ('ompwork', '0.02')), ('tasks', ('ompstages', '0.02'))):
+    for name, words in (('omp', ('ompwork', '0.02')), ('tasks', ('ompstages', '0.02')), ('omplocks', ('omplocks', '0.1'))):
         program = t.directory / words[0]
         if t.run('cc', '-g', '-O1', '-fopenmp', '-o', program, targets / f'{words[0]}.c').status == 0:
             t.run(t.helio, 'collect', '-q', '-p', 'hi', '-o', t.directory / f'{name}.1.er', program, words[1], env=passive, timeout=300)
@@ -88,6 +88,23 @@ def record_parallel(t):
         program = t.directory / 'mpi_waits'
         t.equal(t.run('mpicc.openmpi', '-g', '-O1', '-w', '-o', program, targets / 'mpi_waits.c', timeout=300).status, 0, 'compiling')
         t.run(t.helio, 'collect', '-q', '-m', 'on', '-o', t.directory / 'mpi.1.er', 'mpirun.openmpi', '-np', '4', program, '5', env=ENVIRONMENT, timeout=300)
+
+
+def record_long(t):
+    """A file of more lines than a call has arguments, and a function whose name is longer than a line."""
+    source = t.directory / 'long.c'
+    source.write_text('static volatile double sink;\n__attribute__((noinline)) void busy(void) { for (int i = 0; i < 50000000; i++) sink += i; }\n'
+                      f'__attribute__((noinline)) void {"a_long_name_" * 30}(void) {{ for (int i = 0; i < 20000000; i++) sink += i; }}\n'
+                      + '/**/\n' * 140_000 + f'int main(void) {{ busy(); {"a_long_name_" * 30}(); return 0; }}\n', encoding='utf-8')
+    t.equal(t.run('cc', '-g', '-O1', '-o', t.directory / 'long', source).status, 0, 'compiling')
+    record(t, 'long.1.er', t.directory / 'long')
+
+
+def record_java(t):
+    """A program that asks for five garbage collections, where there is a JDK."""
+    if not shutil.which('java') or not shutil.which('javac') or t.run('javac', '-d', t.directory, ROOT / 'tests/system/java/Collections.java').status:
+        return
+    t.run(t.helio, 'collect', '-q', '-o', t.directory / 'java.1.er', 'java', '-XX:+UseSerialGC', '-Xmx256m', '-cp', t.directory, 'Collections', '5', timeout=300)
 
 
 @test(alone=True)
@@ -101,6 +118,8 @@ def browser(t):
     record(t, 'family.1.er', 'sh', '-c', f'{t.target("phases")} >/dev/null; {everything}')
     record(t, 'hostile.1.er', hostile_program(t))
     record_parallel(t)
+    record_java(t)
+    record_long(t)
     if (t.build / 'bench' / 'helio-generate').exists():
         t.run(t.build / 'bench' / 'helio-generate', '-e', 100_000, '-t', 500, '-d', 3, t.directory / 'many.1.er')
     record(t, 'damaged.1.er', everything, options=('-p', 'hi'))

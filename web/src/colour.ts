@@ -13,13 +13,22 @@ export function hash(text: string): number {
 
 // Load objects get a hue of their own each, as far as there are enough: the hash says where to begin.
 const hues = new Map<string, number>();
+export const JAVA = 'JAVA_CLASSES'; // the load object of Java's methods
 export function reserveHues(names: string[]): void {
-	for (const name of names) {
+	// Methods of Java first, and further from all others: native code is told from them at a glance.
+	for (const name of [...names].sort((a, b) => Number(b === JAVA) - Number(a === JAVA))) {
 		if (hues.has(name)) continue;
+		const distance = (h: number, x: number): number => Math.abs(((((h - x) % 360) + 540) % 360) - 180);
+		const free = (h: number, gap: number): boolean => [...hues].every(([other, x]) => distance(h, x) >= (other === JAVA ? 32 : gap));
 		let hue = hash(name) % 360;
-		const free = (h: number, gap: number): boolean => [...hues.values()].every((x) => Math.abs(((h - x + 540) % 360) - 180) >= gap);
-		const gap = hues.size < 8 ? 32 : 12;
-		for (let i = 0; i < 30 && !free(hue, gap); i++) hue = (hue + 37) % 360;
+		for (const gap of hues.size < 64 ? [32, 12, 4, 0] : [0]) {
+			let tries = 0;
+			while (tries < 360 && !free(hue, gap)) {
+				hue = (hue + 37) % 360;
+				tries++;
+			}
+			if (tries < 360) break;
+		}
 		hues.set(name, hue);
 	}
 }
@@ -59,24 +68,28 @@ export const stateColour = (name: string, dark: boolean): string =>
 	(dark ? darker : light)[name] ?? (dark ? '#8b9098' : '#7a7f87');
 
 export const kindColour: Record<string, string> = {
-	clock: '#0072b2', heap: '#009e73', sync: '#d55e00', io: '#e69f00', counter: '#cc79a7', omp: '#6a51a3', mpi: '#1b7f79', other: '#7a7f87',
+	clock: '#0072b2', heap: '#009e73', sync: '#d55e00', io: '#8c564b', counter: '#cc79a7', omp: '#6a51a3', mpi: '#1b7f79', gc: '#c51b7d', other: '#7a7f87',
 };
 
 // What a load object is, as far as its name tells: the program, the C library and its kin, the kernel.
-export type Kind = 'program' | 'library' | 'system' | 'kernel' | 'pseudo';
+export type Kind = 'program' | 'java' | 'runtime' | 'library' | 'system' | 'kernel' | 'pseudo';
 export function kindOf(object: string | null | undefined, programs: Set<string>): Kind {
 	if (!object) return 'pseudo';
 	if (object.startsWith('[')) return 'kernel';
+	if (object === JAVA) return 'java';
+	if (object === 'DYNAMIC_FUNCTIONS') return 'runtime';
 	if (programs.has(object)) return 'program';
 	return /\/(ld-linux[^/]*|libc|libm|libpthread|libdl|librt|libstdc\+\+|libgcc_s)[.-][^/]*$/.test(object) ? 'system' : 'library';
 }
 export const kindFill: Record<Kind, [string, string]> = {
 	program: ['oklch(0.83 0.10 150)', 'oklch(0.43 0.09 150)'],
+	java: ['oklch(0.85 0.10 55)', 'oklch(0.45 0.09 55)'],
+	runtime: ['oklch(0.86 0.10 110)', 'oklch(0.44 0.08 110)'],
 	library: ['oklch(0.84 0.08 240)', 'oklch(0.43 0.08 240)'],
 	system: ['oklch(0.87 0.07 80)', 'oklch(0.43 0.06 80)'],
 	kernel: ['oklch(0.82 0.09 25)', 'oklch(0.43 0.09 25)'],
 	pseudo: ['oklch(0.88 0 0)', 'oklch(0.38 0 0)'],
 };
 export const kindText: Record<Kind, string> = {
-	program: 'the program', library: 'libraries', system: 'C and C++ run time', kernel: 'kernel, vdso', pseudo: 'no code',
+	program: 'the program', java: 'methods of Java', runtime: 'made at run time', library: 'libraries', system: 'C and C++ run time', kernel: 'kernel, vdso', pseudo: 'no code',
 };

@@ -26,7 +26,20 @@ export interface Cells {
 	events: Record<string, Uint32Array>;
 	functions: { name: string; object: string | null }[];
 	present: Set<number>; // lanes that the answer has: others have no events there, or were not asked for
+	collections: Collection[];
 }
+
+// A garbage collection of Java, which stopped the threads of a process; or several that begin in one cell.
+export interface Collection { experiment: number; thread: number; number: number; count: number; begin: number; end: number; took: number; longest: number }
+
+const readCollections = (result: Result): Collection[] => ((result.collections as Row[] | undefined) ?? []).map((row) => ({
+	experiment: num(row, 'experiment'), thread: num(row, 'thread'), number: num(row, 'number'), count: num(row, 'count'),
+	begin: num(row, 'begin_s'), end: num(row, 'end_s'), took: num(row, 'took_s'), longest: num(row, 'longest_s'),
+}));
+
+// Those of a closer answer, and of the coarse one what lies outside of it.
+export const collectionsOf = (all: Cells, detail: Cells | null): Collection[] =>
+	(detail ? [...all.collections.filter((c) => c.end < detail.begin || c.begin > detail.end), ...detail.collections] : all.collections);
 
 export const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter', 'omp', 'mpi'];
 export const kindTitle: Record<string, string> = {
@@ -93,6 +106,7 @@ export function readCells(result: Result, whole?: Lane[]): Cells {
 		begin: num(result as unknown as Row, 'begin_s'), end: num(result as unknown as Row, 'end_s'), cell, count, lanes, states, fn, events,
 		functions: (result.functions as Cells['functions'] | undefined) ?? [],
 		present: new Set(map ?? lanes.keys()),
+		collections: readCollections(result),
 	};
 }
 
@@ -131,6 +145,18 @@ export function readMessages(result: Result, whole: Lane[]): Message[] {
 	})).filter((m) => m.from >= 0 && m.to >= 0);
 }
 
+export interface Range { from: number; to: number }
+// A part of all the time that holds a range, of two to four times its length, and holds those near it, too: what was fetched for one is
+// there for the next.
+export function tileAround(range: Range, limits: Range): Range {
+	const span = range.to - range.from;
+	let size = limits.to - limits.from;
+	if (!(span > 0) || size < 4 * span) return limits;
+	while (size >= 4 * span) size /= 2;
+	const from = limits.from + Math.floor((range.from - limits.from) / (size / 2)) * (size / 2);
+	return { from: Math.max(limits.from, from), to: Math.min(limits.to, from + size) };
+}
+
 export interface Point { x: number; y: number }
 // Which of some lines passes nearest to a point, within some distance; -1: none.
 export function nearestLine(lines: [Point, Point][], at: Point, within: number): number {
@@ -159,6 +185,11 @@ export function onlyLanes(lanes: Lane[]): string {
 	}
 	return ranges.map((r) => `(EXPID == ${r.experiment} && THRID >= ${r.first} && THRID <= ${r.last})`).join(' || ');
 }
+
+// What stands at the left of a lane, and what Find looks at beside the lane's whole name.
+export const laneLabel = (lane: Lane, several: boolean): string =>
+	(several ? lane.name.replace(/^Process (\d+), Thread (\d+) /, 'P$1 T$2 ') : lane.name.replace(/^Process \d+, (?=Thread)/, ''));
+export const haveSeveral = (lanes: Lane[]): boolean => lanes.some((l) => l.experiment !== lanes[0]!.experiment);
 
 export type Grouping = 'thread' | 'process' | 'all';
 
@@ -256,7 +287,13 @@ export function heapStrip(result: Result | null | undefined, end: number): Strip
 	return max > 0 ? { title: 'Live heap', unit: 'bytes', max, points } : null;
 }
 
-export interface Strip { title: string; unit: string; max: number; points: { begin: number; end: number; value: number }[] }
+// How long collections stopped the program: of several in one place the longest.
+export function collectionStrip(collections: Collection[]): Strip | null {
+	const points = collections.map((c) => ({ begin: c.begin, end: c.end, value: c.longest }));
+	return points.length ? { title: 'Garbage collections', unit: 's', max: largest(points.map((p) => p.value)), points, kind: 'gc' } : null;
+}
+
+export interface Strip { title: string; unit: string; max: number; points: { begin: number; end: number; value: number }[]; kind?: 'gc' }
 
 // Sample points as strips: CPU use, memory, reading and writing. Of several processes, the sum at each moment
 // would need one clock; the founder's are shown where there are several.

@@ -45,6 +45,19 @@ struct timeline_function {
 	const char *name, *object; /* path of the load object, or NULL */
 };
 
+/*
+ * A garbage collection of Java, which stopped the threads that run it; where a process has more of
+ * them in the range than there are cells, all that begin in one cell.
+ */
+struct timeline_collection {
+	uint32_t process;	      /* id of its process_info */
+	uint64_t thread;	      /* the number of the one that did it */
+	size_t number;		      /* of the first: GCEVENT */
+	size_t count;		      /* 1: it is one */
+	uint64_t begin_ns, end_ns;    /* of the first, and of the last */
+	uint64_t took_ns, longest_ns; /* together, and the longest */
+};
+
 struct timeline {
 	struct timeline_range range;
 	uint64_t cell_ns;  /* each; the last one may end before */
@@ -55,7 +68,10 @@ struct timeline {
 	struct timeline_cell *cells;	     /* lane by lane */
 	struct timeline_function *functions; /* of the cells */
 	size_t function_count;
-	struct arena arena; /* owns all of the above */
+	struct timeline_collection *collections; /* by process and begin, of all threads */
+	size_t collection_count;
+	bool has_collections; /* somewhere, in this range or not */
+	struct arena arena;   /* owns all of the above */
 };
 /* At most so many cells a thread, and 2^18 in all. */
 void view_timeline(struct session *session, const struct query *query, struct timeline_range range,

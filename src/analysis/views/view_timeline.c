@@ -196,6 +196,69 @@ static void take(struct making *making, const struct query *query, struct timeli
 	free(moved);
 }
 
+static bool overlaps(const struct timeline_range *range, const struct collection *one)
+{
+	return one->begin_ns < range->end_ns && one->end_ns >= range->begin_ns;
+}
+
+/* One that began before the range is in its first cell. */
+static size_t cell_of(const struct timeline *timeline, uint64_t begin_ns)
+{
+	uint64_t begin = timeline->range.begin_ns;
+
+	return begin_ns > begin ? (begin_ns - begin) / timeline->cell_ns : 0;
+}
+
+static void add_collections(struct timeline *timeline, const struct session_process *process)
+{
+	const struct collections *all = &process->process->profile.collections;
+	size_t first = timeline->collection_count, count = 0, cell = SIZE_MAX;
+
+	for (size_t i = 0; i < all->list.count; i++)
+		count += overlaps(&timeline->range, &all->list.items[i]);
+	for (size_t i = 0; i < all->list.count; i++) {
+		const struct collection *one = &all->list.items[i];
+		uint64_t took_ns = one->end_ns - one->begin_ns;
+		struct timeline_collection *last;
+
+		if (!overlaps(&timeline->range, one))
+			continue;
+		last = &timeline->collections[timeline->collection_count];
+		if (count > timeline->cell_count && timeline->collection_count > first &&
+		    cell_of(timeline, one->begin_ns) == cell)
+			last--;
+		else
+			*last = (struct timeline_collection){.process = process->id,
+							     .thread = one->thread,
+							     .number = i + 1,
+							     .begin_ns = one->begin_ns};
+		timeline->collection_count += !last->count;
+		cell = cell_of(timeline, one->begin_ns);
+		last->count++;
+		last->end_ns = one->end_ns > last->end_ns ? one->end_ns : last->end_ns;
+		last->took_ns += took_ns;
+		last->longest_ns = took_ns > last->longest_ns ? took_ns : last->longest_ns;
+	}
+}
+
+/* Of the processes whose threads are shown, whatever other filters there are: as in gcevents. */
+static void find_collections(const struct tally *tally, struct timeline *timeline)
+{
+	const struct session *session = tally->session;
+	size_t most = 0;
+
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		size_t own = session->scanned.items[i].process->profile.collections.list.count;
+
+		most += own < timeline->cell_count + 1 ? own : timeline->cell_count + 1;
+	}
+	timeline->has_collections = most > 0;
+	timeline->collections = arena_array(&timeline->arena, struct timeline_collection, most + 1);
+	for (size_t i = 0; i < session->scanned.count; i++)
+		if (tally_looks_at(tally, &session->scanned.items[i]))
+			add_collections(timeline, &session->scanned.items[i]);
+}
+
 /* Of all events: where there is no index, and in tests. */
 static void make_directly(struct making *making, struct timeline_range range, size_t cells)
 {
@@ -233,6 +296,7 @@ static void make(struct session *session, const struct query *query, bool direct
 	else
 		make_directly(&making, range, cells);
 	take(&making, &together, timeline);
+	find_collections(making.tally, timeline);
 	hash_map_fini(&making.known);
 	vec_fini(&making.own);
 	free(making.to.cells);

@@ -90,7 +90,7 @@ function Bars({ title, rows, open, functions }: { title: string; rows: Row[]; op
 				<tr onContextMenu={(e) => { if (functions) { e.preventDefault(); openMenu(functionMenu(str(r, 'name'), null), e.clientX, e.clientY); } }}>
 					<td class="n barcell"><span class="bar e" style={{ width: `${Math.min(100, num(r, 'percent'))}%` }} /><span>{formatValue(num(r, 'value'), scale)}</span></td>
 					<td class="n dim">{num(r, 'percent').toFixed(1)}%</td>
-					<td><button class="link" onClick={() => open(r)}>{str(r, 'name')}</button></td>
+					<td class="long"><button class="link" title={str(r, 'name')} onClick={() => open(r)}>{str(r, 'name')}</button></td>
 				</tr>
 			))}
 		</tbody></table></section>
@@ -101,8 +101,8 @@ function Path({ rows }: { rows: Row[] }): JSX.Element | null {
 	if (!rows.length) return null;
 	return (
 		<section><h2>Hottest path</h2><table class="plain"><tbody>
-			{rows.map((r, i) => <tr><td class="n dim">{num(r, 'percent').toFixed(1)}%</td><td><span class="ind" style={{ width: `${Math.min(i, 30) * 8}px` }} />
-				<button class="link" onClick={() => { selectFunction(str(r, 'name'), null); show('calltree'); }}>{str(r, 'name')}</button></td></tr>)}
+			{rows.map((r, i) => <tr><td class="n dim">{num(r, 'percent').toFixed(1)}%</td><td class="long"><span class="ind" style={{ width: `${Math.min(i, 30) * 8}px` }} />
+				<button class="link" title={str(r, 'name')} style={{ maxWidth: `calc(100% - ${Math.min(i, 30) * 8}px)` }} onClick={() => { selectFunction(str(r, 'name'), null); show('calltree'); }}>{str(r, 'name')}</button></td></tr>)}
 		</tbody></table></section>
 	);
 }

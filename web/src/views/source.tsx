@@ -4,7 +4,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { baseName } from '../format';
+import { baseName, largest } from '../format';
 import { highlight, highlightInstruction, jumpTarget, languageOf, type Carry, type Piece } from '../highlight';
 import { useKeys } from '../keys';
 import { useQuery } from '../query';
@@ -58,7 +58,7 @@ function CodeListing({ result, what, line, onLine }: ListingProps): JSX.Element 
 	const key = result.sort?.replace(/^-/, '') ?? columns[0]?.key ?? '';
 	const scored = columns.some((c) => c.key === key) ? key : columns[0]?.key ?? '';
 	const [at, setAt] = useState(-1);
-	const max = useMemo(() => Math.max(0, ...rows.map((r) => num(r, scored))), [rows, scored]);
+	const max = useMemo(() => largest([0, ...rows.map((r) => num(r, scored))]), [rows, scored]);
 	const pieces = useMemo(() => {
 		const language = languageOf(path);
 		const carry: Carry = { comment: false };
@@ -115,7 +115,7 @@ function CodeListing({ result, what, line, onLine }: ListingProps): JSX.Element 
 		const v = num(row, scored);
 		return v > 0 && max > 0 ? `heat${Math.max(1, Math.min(5, 5 + Math.ceil(Math.log10(v / max) * 2)))}` : '';
 	};
-	const gutter = String(Math.max(0, ...rows.map((r) => (typeof r.line === 'number' ? r.line : 0)))).length;
+	const gutter = useMemo(() => String(largest([0, ...rows.map((r) => num(r, 'line'))])).length, [rows]);
 	const linked = line ?? rows[at]?.line;
 	return (
 		<Table code label={what === 'source' ? 'Source' : 'Disassembly'} rows={rows} columns={columns} nameTitle={what === 'source' ? path || 'Source' : `Instructions${object ? ` of ${baseName(object)}` : ''}`}

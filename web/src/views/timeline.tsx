@@ -14,22 +14,22 @@ import { request } from '../request';
 import { matcher } from '../search';
 import { dark, param, patch, rowHeight, selection, state } from '../store';
 import {
-	bandKinds, bandsOf, cellsFor, eventKinds, flameChart, groupLanes, heapStrip, kindRows, kindTitle, lockStrip, onlyKinds, onlyLanes, readCells, readEvents, readMessages, strips,
-	type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Message, type Strip,
+	bandKinds, bandsOf, cellsFor, collectionsOf, collectionStrip, eventKinds, flameChart, groupLanes, haveSeveral, heapStrip, kindRows, kindTitle, laneLabel, lockStrip,
+	onlyKinds, onlyLanes, readCells, readEvents, readMessages, strips, tileAround,
+	type Cells, type ChartRect, type Collection, type Event, type Events, type Grouping, type Lane, type Message, type Range, type Strip,
 } from '../timeline';
 import { functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
 import { accent, Canvas, dim, ink, paper, rule, SvgPen, type Pen } from '../ui/canvas';
 import { openMenu } from '../ui/menu';
-import type { Frame as StackFrame, Row } from '../types';
+import { num, type Frame as StackFrame, type PrintRequest, type Row } from '../types';
 import { Choice, Frame, Toggle, usePublish } from '../ui/view';
+import { collectionAt, collectionFacts, collectionMenu, CollectionTip, collectionTitle, paintCollections } from './timeline-collections';
 import { FEW_MESSAGES, linesOf, messageAt, messageFacts, MessageTip, messageTitle, paintMessages, type Line } from './timeline-messages';
 
 const GUTTER = 178;
 const CELLS = 600;
 const BLOCK = 16; // rows
 const FEW_EVENTS = 8000; // as many as one answer has
-
-interface Range { from: number; to: number }
 
 // The closer cells, where they are of all of a row's lanes.
 const closer = (detail: Cells | null, refined: boolean, lane: Lane): Cells | null =>
@@ -64,11 +64,13 @@ export function Timeline(): JSX.Element {
 	const detail = useMemo(() => { const r = nearQuery.answer?.results[0]; return near && r && all ? readCells(r, all.lanes) : null; }, [nearQuery.answer, near === null, all]);
 	const hasHeap = all?.lanes.some((l) => (l.kinds.heap ?? 0) > 0) ?? false;
 	const heapQuery = useQuery(hasHeap ? request(state.value, { plain: true, noCompare: true, limit: 1 }, ['heapstat']) : null).value;
+	const collections = useMemo(() => (all ? collectionsOf(all, detail) : []), [all, detail]);
 	const samples = useMemo(() => [
+		collectionStrip(collections),
 		...strips(wholeQuery.answer?.results[1]),
 		all && heapStrip(heapQuery.answer?.results[0], all.end),
 		all && lockStrip(all),
-	].filter((s): s is Strip => s !== null), [wholeQuery.answer, heapQuery.answer, all]);
+	].filter((s): s is Strip => s !== null), [wholeQuery.answer, heapQuery.answer, all, collections]);
 	const shown = detail ?? all;
 	const inRange = shown ? Object.values(shown.events).reduce((sum, a) => sum + a.reduce((x, y) => x + y, 0), 0) : 0;
 	const clock = shown?.events.clock?.reduce((x, y) => x + y, 0) ?? 0;
@@ -78,8 +80,12 @@ export function Timeline(): JSX.Element {
 	const eventsQuery = useQuery(eventsRequest).value;
 	const events = useMemo(() => { const r = eventsQuery.answer?.results[0]; return wantsEvents && r && all ? readEvents(r, all.lanes) : null; }, [eventsQuery.answer, wantsEvents, all]);
 	// Regions, calls of MPI, waits for locks and I/O are bands, as long as they are few, also from far away.
-	const bandsShown = bandsOf(Object.fromEntries(bandKinds.filter((k) => all?.events[k]).map((k) => [k, shown?.events[k]?.reduce((x, y) => x + y, 0) ?? 0])), FEW_EVENTS);
-	const bandsRequest = bandsShown.length ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...inSight(onlyKinds(bandsShown)) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
+	// Where all of them are few, they are asked for once.
+	const bandsPresent = bandKinds.filter((k) => all?.events[k]);
+	const countsIn = (cells: Cells | null): Record<string, number> => Object.fromEntries(bandsPresent.map((k) => [k, cells?.events[k]?.reduce((x, y) => x + y, 0) ?? 0]));
+	const allFit = bandsOf(countsIn(all), FEW_EVENTS).length === bandsPresent.length;
+	const bandsShown = allFit ? bandsPresent : bandsOf(countsIn(shown), FEW_EVENTS);
+	const bandsRequest = bandsShown.length ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...inSight(onlyKinds(bandsShown)) }, ['timeline', ...(allFit ? [] : range), '-events', '1', String(FEW_EVENTS)]) : null;
 	const bandsQuery = useQuery(bandsRequest).value;
 	const bands = useMemo(() => {
 		const r = bandsQuery.answer?.results[0];
@@ -88,9 +94,7 @@ export function Timeline(): JSX.Element {
 		return { ...read, events: read.events.filter((e) => bandKinds.includes(e.kind) && e.end > e.begin) };
 	}, [bandsQuery.answer, bandsShown.length, all]);
 	const hasMpi = all?.lanes.some((l) => (l.kinds.mpi ?? 0) > 0) ?? false;
-	const messagesRequest = hasMpi && param('msg') !== '0' ? request(state.value, { plain: true, noCompare: true }, ['mpimessages', ...range, String(FEW_MESSAGES)]) : null;
-	const messagesQuery = useQuery(messagesRequest).value;
-	const messages = useMemo(() => { const r = messagesQuery.answer?.results[0]; return messagesRequest && r && all ? readMessages(r, all.lanes) : []; }, [messagesQuery.answer, messagesRequest === null, all]);
+	const messages = useMessages(all, range.length ? { from: Number(from), to: Number(to) } : null);
 	const grouping = (param('rows') || 'thread') as Grouping;
 	const tools = <>
 		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
@@ -101,12 +105,26 @@ export function Timeline(): JSX.Element {
 		<span class="hint">drag: range · Ctrl+wheel or <kbd>+</kbd> <kbd>−</kbd>: zoom · <kbd>a</kbd> <kbd>d</kbd>: move · <kbd>0</kbd>: all</span>
 	</>;
 	return <Frame query={laneCount ? wholeQuery : lanesQuery} command="timeline" tools={tools} count={() => all?.lanes.length ?? laneCount} show={() => all && (
-		<Picture all={all} detail={detail} refined={refined} onSight={most < CELLS ? setSight : null} events={events} bands={bands} messages={messages} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery, messagesQuery].some((q) => q.busy)} />
+		<Picture all={all} detail={detail} refined={refined} onSight={most < CELLS ? setSight : null} events={events} bands={bands} messages={messages.list} collections={collections} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery].some((q) => q.busy) || messages.busy} />
 	)} />;
 }
 
+// Those of all the time, or where these are sums, of a part around the range: moving within it asks for nothing.
+function useMessages(all: Cells | null, range: Range | null): { list: Message[]; busy: boolean } {
+	const wanted = all !== null && param('msg') !== '0' && all.lanes.some((l) => (l.kinds.mpi ?? 0) > 0);
+	const ask = (words: string[]): PrintRequest => request(state.value, { plain: true, noCompare: true }, ['mpimessages', ...words, String(FEW_MESSAGES)]);
+	const whole = useQuery(wanted ? ask([]) : null).value;
+	const sums = whole.answer?.results[0]?.rows.some((r) => num(r, 'messages') > 1) ?? false;
+	const tile = wanted && range && sums ? tileAround(range, { from: all.begin, to: all.end }) : null;
+	const isPart = tile !== null && (tile.from > all!.begin || tile.to < all!.end);
+	const part = useQuery(isPart ? ask(['-from', tile.from.toFixed(9), '-to', tile.to.toFixed(9)]) : null).value;
+	const result = (isPart ? part.answer : null)?.results[0] ?? whole.answer?.results[0];
+	const list = useMemo(() => (wanted && result ? readMessages(result, all.lanes) : []), [wanted, result, all]);
+	return { list, busy: whole.busy || part.busy };
+}
+
 interface PictureProps {
-	all: Cells; detail: Cells | null; refined: boolean; onSight: ((lanes: Lane[]) => void) | null; events: Events | null; bands: Events | null; messages: Message[]; samples: Strip[]; grouping: Grouping; busy: boolean;
+	all: Cells; detail: Cells | null; refined: boolean; onSight: ((lanes: Lane[]) => void) | null; events: Events | null; bands: Events | null; messages: Message[]; collections: Collection[]; samples: Strip[]; grouping: Grouping; busy: boolean;
 	canvas: { current: HTMLCanvasElement | null }; painter: { current: ((pen: Pen) => void) | null };
 }
 
@@ -114,7 +132,7 @@ interface Placed { lane: Lane; y: number; height: number; kinds: string[]; chart
 
 const AXIS = 20;
 
-function Picture({ all, detail, refined, onSight, events, bands, messages, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
+function Picture({ all, detail, refined, onSight, events, bands, messages, collections, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
 	const rh = rowHeight.value;
 	const limits: Range = { from: all.begin, to: all.end };
 	const asked: Range = param('t0') ? { from: Number(param('t0')), to: Number(param('t1')) } : limits;
@@ -131,7 +149,8 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, sampl
 	useEffect(() => { setView(asked); setPicked(null); }, [param('t0'), param('t1'), all]);
 
 	const find = matcher(param('q'));
-	const lanes = useMemo(() => groupLanes(all, grouping).filter((l) => !find || find(l.name)), [all, grouping, param('q')]);
+	const several = haveSeveral(all.lanes);
+	const lanes = useMemo(() => groupLanes(all, grouping).filter((l) => !find || find(l.name) || find(laneLabel(l, several))), [all, grouping, param('q')]);
 	const rowKinds = kindRows(param('kinds'));
 	const stacksShown = param('stacks') !== '0' && events !== null;
 	const placed = useMemo((): Placed[] => {
@@ -162,7 +181,8 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, sampl
 		return () => clearTimeout(timer);
 	}, [onSight, placed, top, grouping]);
 	const total = placed.reduce((h, p) => h + p.height, 0);
-	const headHeight = AXIS + samples.length * Math.round(rh * 1.7);
+	const stripHeight = Math.round(rh * 1.7);
+	const headHeight = AXIS + samples.length * stripHeight;
 
 	const commit = (next: Range, replace = false): void => {
 		const span = Math.max(2e-6, Math.min(limits.to - limits.from, next.to - next.from));
@@ -182,9 +202,18 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, sampl
 		return view.from + ((clientX - rect.left - GUTTER) / Math.max(1, rect.width - GUTTER)) * (view.to - view.from);
 	};
 	const laneAt = (clientY: number): Placed | undefined => {
-		const y = clientY - canvas.current!.getBoundingClientRect().top - headHeight + top;
+		const inPicture = clientY - canvas.current!.getBoundingClientRect().top;
+		if (inPicture < headHeight) return undefined; // rows that are scrolled lie under the head
+		const y = inPicture - headHeight + top;
 		return placed.find((p) => y >= p.y && y < p.y + p.height);
 	};
+	const stripAt = (clientY: number): Strip | undefined => {
+		const y = clientY - canvas.current!.getBoundingClientRect().top - AXIS;
+		return y < 0 ? undefined : samples[Math.floor(y / stripHeight)];
+	};
+	const slackHere = (): number => (3 / Math.max(1, (canvas.current?.clientWidth ?? 1000) - GUTTER)) * (view.to - view.from);
+	const collectionUnder = (clientX: number, clientY: number): Collection | null =>
+		(stripAt(clientY)?.kind === 'gc' ? collectionAt(collections, timeAt(clientX), slackHere()) : null);
 	// The shortest event at a place; over the row of a kind, of that kind.
 	const eventAt = (clientX: number, clientY: number): Event | null => {
 		const lane = laneAt(clientY);
@@ -192,7 +221,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, sampl
 		const t = timeAt(clientX);
 		const inLane = clientY - canvas.current!.getBoundingClientRect().top - headHeight + top - lane.y;
 		const kind = lane.kinds[Math.floor((inLane - rh * 1.5 - 3) / (rh * 0.75))];
-		const slack = (3 / Math.max(1, (canvas.current?.clientWidth ?? 1000) - GUTTER)) * (view.to - view.from);
+		const slack = slackHere();
 		let best: Event | null = null;
 		for (const e of [...lane.events, ...lane.bands])
 			if (e.begin - slack <= t && e.end + slack >= t && (kind === undefined ? !lane.kinds.includes(e.kind) || e.kind === 'clock' : e.kind === kind)
@@ -212,6 +241,11 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, sampl
 		setChosen(null);
 		setMessage(m);
 		selection.value = { kind: 'row', name: messageTitle(m), facts: messageFacts(m) };
+	};
+	const tellCollection = (c: Collection): void => {
+		setChosen(null);
+		setMessage(null);
+		selection.value = { kind: 'row', name: collectionTitle(c), facts: collectionFacts(c) };
 	};
 	const sourceOf = (event: Event): Events | null => (bands?.events.includes(event) ? bands : events);
 	const tell = (event: Event | null): void => {
@@ -237,7 +271,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, sampl
 		if (next) tell(next);
 	};
 	const paint = (pen: Pen): void => paintTimeline(pen, {
-		all, detail, refined, events, lines: linesIn(pen.width), message, samples, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction: param('tc') === 'function',
+		all, detail, refined, events, lines: linesIn(pen.width), message, collections, samples, several, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction: param('tc') === 'function',
 	});
 	painter.current = paint;
 	const usePicked = (action: (r: Range) => void): void => { if (picked) action(picked); };
@@ -277,9 +311,11 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, sampl
 		drag.current = null;
 		if (!d || d.moved) return;
 		setPicked(null);
+		const collection = collectionUnder(e.clientX, e.clientY);
 		const sent = messageUnder(e.clientX, e.clientY);
 		const event = eventAt(e.clientX, e.clientY);
-		if (sent) tellMessage(sent);
+		if (collection) tellCollection(collection);
+		else if (sent) tellMessage(sent);
 		else if (event) tell(event);
 		else if (!events) tellCell(e);
 	};
@@ -296,20 +332,23 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, sampl
 		const event = eventAt(e.clientX, e.clientY);
 		const source = event && sourceOf(event);
 		const leaf = event && source ? framesOf(event, source)[0] : undefined;
+		const collection = collectionUnder(e.clientX, e.clientY);
 		openMenu([
+			...(collection ? collectionMenu(collection) : []),
 			...(picked ? [{ text: 'Zoom to the range', hint: 'z', run: () => commit(picked) }, { text: 'Only this time range', hint: 'f', run: () => setTimeFilter(picked.from, picked.to) }, null] : []),
 			...(lane && lane.lane.thread ? threadMenu(lane.lane.experiment, lane.lane.thread) : []),
 			{ text: 'All of the time', hint: '0', run: () => commit(limits) },
 			...(leaf ? [null, ...functionMenu(leaf.name, leaf.object)] : []),
 		], e.clientX, e.clientY);
 	};
-	const laneUnder = hover ? laneAt(hover.y) : undefined;
+	const stripUnder = hover && !drag.current ? stripAt(hover.y) : undefined;
+	const laneUnder = hover && !stripUnder ? laneAt(hover.y) : undefined;
 	const under = hover && !drag.current && messages.length ? messageUnder(hover.x, hover.y) : null;
 	return (
 		<div class="picture timeline">
 			<div class="scroll" ref={scroll} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
 				<div class="sticky"><Canvas canvasRef={canvas} label={`Timeline of ${lanes.length} rows; Threads and Seconds have the same as tables`} paint={paint}
-					redraw={[all, detail, refined, events, messages, message, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
+					redraw={[all, detail, refined, events, messages, message, collections, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
 					onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setHover(null)} onContextMenu={menu}
 					onDblClick={() => { if (picked) commit(picked); else zoomBy(0.4); }}
 					onWheel={(e) => {
@@ -318,10 +357,12 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, sampl
 					}} /></div>
 				<div style={{ height: `${Math.max(0, total + headHeight - 1)}px` }} class="spacer" />
 			</div>
-			{under && hover ? <MessageTip message={under} x={hover.x} y={hover.y} /> : hover && !drag.current && <Tip all={all} near={laneUnder ? closer(detail, refined, laneUnder.lane) : null} sourceOf={sourceOf} lane={laneUnder} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
+			{stripUnder && hover ? <StripTip strip={stripUnder} collection={collectionUnder(hover.x, hover.y)} time={timeAt(hover.x)} x={hover.x} y={hover.y} />
+				: under && hover ? <MessageTip message={under} x={hover.x} y={hover.y} /> : hover && !drag.current && <Tip all={all} near={laneUnder ? closer(detail, refined, laneUnder.lane) : null} sourceOf={sourceOf} lane={laneUnder} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
 			<div class="foot">
 				<div class="legend">{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
 					{eventKinds.filter((k) => (rowKinds.includes(k) && all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)) || bands?.events.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{kindTitle[k]}</span>)}
+					{collections.length > 0 && <span><i class="swatch" style={{ background: kindColour.gc! }} />garbage collections</span>}
 					{messages.length > 0 && <span>— {messages.some((m) => m.count > 1) ? 'messages, several to a line' : 'messages'}</span>}</div>
 				<span>{formatTime(view.from, view.to - view.from)} – {formatTime(view.to, view.to - view.from)}</span>
 				{picked && <span class="picked" aria-live="polite">selected {formatAlone(picked.to - picked.from, 's')} from {formatTime(picked.from, picked.to - picked.from)}
@@ -353,8 +394,20 @@ function Tip({ all, near, sourceOf, lane, time, event, x, y }: { all: Cells; nea
 	);
 }
 
+// What a strip has at a moment.
+function StripTip({ strip, collection, time, x, y }: { strip: Strip; collection: Collection | null; time: number; x: number; y: number }): JSX.Element | null {
+	const point = strip.points.find((p) => p.begin <= time && time < p.end);
+	if (!collection && (!point || strip.kind === 'gc')) return null;
+	return (
+		<div class="tip" role="tooltip" style={{ left: `${Math.min(x + 14, innerWidth - 320)}px`, top: `${Math.min(y + 16, innerHeight - 150)}px` }}>
+			{collection ? <CollectionTip collection={collection} /> : <><b>{strip.title}</b><div>{strip.unit ? formatAlone(point!.value, strip.unit) : point!.value.toFixed(2)}</div>
+				<div class="dim">{formatTime(point!.begin, point!.end - point!.begin)} – {formatTime(point!.end, point!.end - point!.begin)}</div></>}
+		</div>
+	);
+}
+
 interface Scene {
-	all: Cells; detail: Cells | null; refined: boolean; events: Events | null; lines: Line[]; message: Message | null; samples: Strip[]; placed: Placed[]; view: Range; picked: Range | null;
+	all: Cells; detail: Cells | null; refined: boolean; events: Events | null; lines: Line[]; message: Message | null; collections: Collection[]; samples: Strip[]; several: boolean; placed: Placed[]; view: Range; picked: Range | null;
 	hover: { x: number; y: number } | null; chosen: Event | null; top: number; headHeight: number; rh: number; byFunction: boolean;
 }
 
@@ -400,7 +453,7 @@ function paintHead(pen: Pen, s: Scene, x: (t: number) => number): void {
 			const b = Math.min(pen.width, x(p.end));
 			if (b <= a) continue;
 			const height = ((h - 4) * p.value) / strip.max;
-			pen.rect(a, y + h - 1 - height, Math.max(0.7, b - a - (b - a > 5 ? 1 : 0)), height, dark.value ? '#42688f' : '#a9c7e6');
+			pen.rect(a, y + h - 1 - height, Math.max(0.7, b - a - (b - a > 5 ? 1 : 0)), height, strip.kind === 'gc' ? kindColour.gc! : dark.value ? '#42688f' : '#a9c7e6');
 		}
 		pen.rect(0, y + h - 1, pen.width, 1, rule());
 	});
@@ -410,9 +463,7 @@ function paintHead(pen: Pen, s: Scene, x: (t: number) => number): void {
 function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => number): void {
 	const { rh } = s;
 	const bar = rh * 1.5;
-	const several = s.all.lanes.some((l) => l.experiment !== s.all.lanes[0]!.experiment);
-	const label = several ? p.lane.name.replace(/^Process (\d+), Thread (\d+) /, 'P$1 T$2 ') : p.lane.name.replace(/^Process \d+, (?=Thread)/, '');
-	pen.text(6, y + bar / 2 + 1, label, ink(), GUTTER - 12);
+	pen.text(6, y + bar / 2 + 1, laneLabel(p.lane, s.several), ink(), GUTTER - 12);
 	const near = closer(s.detail, s.refined, p.lane);
 	const parts: { cells: Cells; from: number; to: number }[] = near
 		? [{ cells: s.all, from: -Infinity, to: near.begin }, { cells: near, from: near.begin, to: near.end }, { cells: s.all, from: near.end, to: Infinity }]
@@ -438,6 +489,7 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 		pen.rect(a, at + c.depth * step, Math.max(0.5, b - a - (b - a > 3 ? 0.7 : 0)), step - 1, frame.object ? nameColour(baseName(frame.object), dark.value) : grey(dark.value));
 		if (b - a > 24) pen.text(a + 3, at + c.depth * step + step / 2, frame.name, ink(), b - a - 6);
 	}
+	paintCollections(pen, s.collections, p.lane, y, p.height - 1, GUTTER, x);
 	if (s.chosen && p.lane.members.includes(s.chosen.lane)) {
 		const a = Math.max(GUTTER, x(s.chosen.begin));
 		pen.frame(a, y + 1, Math.max(2, Math.min(pen.width, x(s.chosen.end)) - a), p.height - 3, accent(), 2);

@@ -96,7 +96,7 @@ export function Locks(): JSX.Element {
 					selection.value = { kind: 'row', name: row.name ?? '', object: row.object ?? null, row, result };
 					choose(row, result);
 				}}
-				menu={(row, result) => (row.name?.startsWith('<') ? [] : [{ text: 'Who waited for whom', run: () => choose(row, result) }])} />
+				menu={(row, result) => (row.name === '<Total>' ? [] : [{ text: 'Who waited for whom', run: () => choose(row, result) }])} />
 			{chosen && <OneLock name={chosen} />}
 		</div>
 	);

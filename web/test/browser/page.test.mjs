@@ -504,6 +504,101 @@ test('MPI: messages are lines of the timeline, told at a click', { skip: !exists
 	await other.stop();
 });
 
+test('OpenMP alone: its locks are those of print, with who waited for whom', { skip: !existsSync(`${folder}/omplocks.1.er`) }, async () => {
+	const other = await serve('omplocks.1.er');
+	const page = await openPage(other, 'locks');
+	const rows = print(['omplocks.1.er'], '-locks').at(-1).rows;
+	await sameAsPrint(page, 'Locks', print(['omplocks.1.er'], '-locks').at(-1));
+	const unnamed = rows.find((r) => r.name.startsWith('<unnamed>')).name;
+	for (const name of ['the_lock', 'the_section', '<unnamed>']) {
+		await page.click(`[aria-label="Locks"] [role=row][id]:has-text("${name}")`, { button: 'right' });
+		await page.click('role=menuitem[name=/Who waited for whom/]');
+		await page.waitForSelector(`.onelock h3:has-text("${name}")`);
+		assert.ok((await page.$$('.onelock td')).length > 0, `${name}: who waited for whom`);
+	}
+	assert.ok(unnamed);
+	await closePage(page);
+	await other.stop();
+});
+
+test('the source of a file of 140,000 lines is shown at its hot line', { skip: !existsSync(`${folder}/long.1.er`) }, async () => {
+	const other = await serve('long.1.er');
+	const page = await openPage(other, 'source?fn=busy');
+	await page.waitForSelector('[aria-label="Source"] [role=row][aria-selected=true]');
+	assert.match(await page.textContent('[aria-label="Source"] [role=row][aria-selected=true]'), /sink/);
+	await closePage(page);
+	await other.stop();
+});
+
+test('long names of functions take one line of the overview each', { skip: !existsSync(`${folder}/long.1.er`) }, async () => {
+	const other = await serve('long.1.er');
+	const page = await openPage(other, 'overview');
+	const heights = await page.$$eval('.overview td.long, .overview .bars td:last-child', (cells) => cells.map((c) => [c.textContent, c.clientHeight]));
+	const name = heights.find(([text]) => text.length > 200);
+	assert.ok(name && name[1] < 2 * heights.find(([text]) => text.startsWith('busy'))[1], JSON.stringify(heights));
+	await closePage(page);
+	await other.stop();
+});
+
+test('Java: garbage collections are bands as long as they were, told at a click, and filters', { skip: !existsSync(`${folder}/java.1.er`) }, async () => {
+	const other = await serve('java.1.er');
+	const page = await openPage(other, 'timeline');
+	// Of each: what gcevents says.
+	const wanted = print(['java.1.er'], '-gcevents').at(-1).rows.map((r) => /GCEvent (\d+), began ([\d.]+) s, took ([\d.]+) s/.exec(r.name)).filter(Boolean).map((m) => m.slice(1).map(Number));
+	assert.ok(wanted.length >= 5);
+	const time = print(['java.1.er'], '-timeline', '1').at(-1);
+	const width = (await page.locator('canvas').first().boundingBox()).width - 178;
+	const scale = width / (time.end_s - time.begin_s);
+	const svg = await wordsOfPicture(page);
+	assert.ok(svg.includes('Garbage collections'));
+	const bars = [...svg.matchAll(/<rect x="([\d.]+)"[^>]*width="([\d.]+)"[^>]*fill="#c51b7d"/g)].map((m) => [Number(m[1]), Number(m[2])]);
+	assert.equal(bars.length, wanted.length);
+	wanted.forEach(([, began, took], i) => {
+		assert.ok(Math.abs(bars[i][0] - 178 - (began - time.begin_s) * scale) < 2, `${bars[i]}: ${began}`);
+		assert.ok(Math.abs(bars[i][1] - Math.max(0.7, took * scale)) < 2, `${bars[i]}: ${took}`);
+	});
+	const [number, began, took] = wanted.reduce((a, b) => (b[2] > a[2] ? b : a));
+	const box = await page.locator('canvas').first().boundingBox();
+	const at = [box.x + 178 + (began + took / 2 - time.begin_s) * scale, box.y + 30];
+	await page.mouse.click(...at);
+	assert.match(await page.textContent('.right'), new RegExp(`^Garbage collection ${number}\\D`));
+	await page.mouse.click(...at, { button: 'right' });
+	await page.click('role=menuitem[name="Only during this collection"]');
+	await settled(page);
+	const expression = await page.textContent('.chip .text');
+	assert.equal(expression, `EXPID == 1 && GCEVENT == ${number}`);
+	await go(page, `functions?m=e.total%3Aname&f=${encodeURIComponent(expression)}`);
+	await sameAsPrint(page, 'Functions', print(['java.1.er'], '-metrics', 'e.total:name', '-filters', `EXPID == 1 && GCEVENT == ${number}`, '-functions').at(-1));
+	await closePage(page);
+	await other.stop();
+});
+
+test('rows of the timeline are found by what stands at their left', { skip: !existsSync(`${folder}/mpi.1.er`) }, async () => {
+	const other = await serve('mpi.1.er');
+	const page = await openPage(other, 'timeline?q=P3%20T1');
+	const words = await wordsOfPicture(page);
+	assert.ok(words.includes('>P3 T1 ') && !words.includes('>P2 T1 '));
+	await closePage(page);
+	await other.stop();
+});
+
+test('MPI: moving along the timeline asks for no messages and bands that are there', { skip: !existsSync(`${folder}/mpi.1.er`) }, async () => {
+	const other = await serve('mpi.1.er');
+	const page = await openPage(other, 'timeline');
+	const asked = [];
+	page.on('request', (r) => { if (r.url().endsWith('/print')) asked.push(JSON.parse(r.postData()).commands[0]); });
+	await page.evaluate(() => document.activeElement?.blur());
+	for (const key of ['w', 'd', 'a', 'w', 'd']) {
+		await page.keyboard.press(key);
+		await page.waitForTimeout(250);
+		await settled(page);
+	}
+	assert.ok(asked.some(([name]) => name === 'timeline'));
+	assert.deepEqual(asked.filter(([name]) => name === 'mpimessages'), []);
+	await closePage(page);
+	await other.stop();
+});
+
 test('a timeline of thousands of threads is asked for in answers below 4 MB, those in sight in detail', { skip: !existsSync(`${folder}/many.1.er`) }, async () => {
 	const other = await serve('many.1.er');
 	const page = await openPage(other, 'functions');

@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, cellsFor, flameChart, heapStrip, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readMessages, spread, strips } from '../../src/timeline';
+import { bandsOf, cellsFor, collectionsOf, collectionStrip, flameChart, heapStrip, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readMessages, spread, strips, tileAround } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -131,6 +131,35 @@ test('messages go from lane to lane, and the line under a point is found', () =>
 	assert.equal(nearestLine(lines, { x: 3, y: 9 }, 2), 1);
 	assert.equal(nearestLine(lines, { x: 3, y: 6.5 }, 2), -1);
 	assert.equal(nearestLine(lines, { x: 14, y: 10 }, 2), -1);
+});
+
+test('a tile holds its range, is of two to four times its length, and serves those near it', () => {
+	const limits = { from: 2, to: 18 };
+	assert.deepEqual(tileAround({ from: 2, to: 18 }, limits), limits);
+	assert.deepEqual(tileAround({ from: 3, to: 8 }, limits), limits);
+	for (const span of [0.011, 0.3, 0.9, 1.9, 3.9])
+		for (let from = 2; from + span <= 18; from += 0.37) {
+			const tile = tileAround({ from, to: from + span }, limits);
+			assert.ok(tile.from <= from && tile.to >= from + span - 1e-12, `${from} ${span}: ${tile.from} ${tile.to}`);
+			assert.ok(tile.to - tile.from < 4 * span);
+		}
+	assert.deepEqual(tileAround({ from: 5, to: 5.9 }, limits), tileAround({ from: 5.1, to: 5.99 }, limits));
+});
+
+test('collections of a closer answer take the place of those of the coarse one', () => {
+	const row = (number: number, begin: number, end: number, count = 1) => ({ experiment: 1, thread: 3, number, count, begin_s: begin, end_s: end, took_s: end - begin, longest_s: 0.5 });
+	const cells = (begin_s: number, end_s: number, collections: unknown[]) => readCells(answer({ lanes, cells: 2, cell_s: 1, begin_s, end_s, collections }));
+	const all = cells(0, 10, [row(1, 0, 1), row(2, 3, 6, 2), row(4, 8, 9)]);
+	const shown = collectionsOf(all, cells(2, 7, [row(2, 3, 3.5), row(3, 5, 6)]));
+	assert.deepEqual(shown.map((c) => c.number).sort(), [1, 2, 3, 4]);
+	assert.deepEqual(collectionStrip(shown)!.max, 0.5);
+	assert.equal(collectionStrip(cells(0, 1, []).collections), null);
+});
+
+test('a row has a short name where there is one process, and where there are several', () => {
+	const lane = { name: 'Process 2, Thread 3 (worker, tid 123)', experiment: 2, thread: 3, kinds: {}, members: [0] };
+	assert.equal(laneLabel(lane, true), 'P2 T3 (worker, tid 123)');
+	assert.equal(laneLabel(lane, false), 'Thread 3 (worker, tid 123)');
 });
 
 test('many rows have fewer cells each, and those in sight are ranges of threads', () => {

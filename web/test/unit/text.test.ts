@@ -2,12 +2,25 @@
 // Numbers, filters, addresses, command lines: what the page writes and reads.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { JAVA, kindOf, nameColour, reserveHues } from '../../src/colour';
 import * as filter from '../../src/filter';
 import { exact, formatAlone, formatValue, percent, scaleFor, ticks } from '../../src/format';
 import { formatFragment, parseFragment } from '../../src/fragment';
 import { highlight, highlightInstruction, jumpTarget } from '../../src/highlight';
 import { commandLine, functionRef, request } from '../../src/request';
 import { matcher } from '../../src/search';
+
+test('methods of Java have a kind and a colour of their own among many load objects', () => {
+	const kinds = [JAVA, 'DYNAMIC_FUNCTIONS', '/usr/lib/libz.so.1', '/opt/java'].map((o) => kindOf(o, new Set(['/opt/java'])));
+	assert.deepEqual(kinds, ['java', 'runtime', 'library', 'program']);
+	const names = Array.from({ length: 24 }, (_, i) => `lib${i}.so`);
+	reserveHues([...names, JAVA]);
+	const hue = (name: string): number => Number(/([\d.]+)\)$/.exec(nameColour(name, false))![1]);
+	for (const name of names) {
+		const apart = Math.abs(hue(name) - hue(JAVA));
+		assert.ok(Math.min(apart, 360 - apart) >= 32, `${name}: ${hue(name)}, Java ${hue(JAVA)}`);
+	}
+});
 
 test('a column has one unit, of its largest value', () => {
 	assert.deepEqual(scaleFor('s', 3.3), { unit: 's', factor: 1, decimals: 3 });
