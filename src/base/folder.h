@@ -83,6 +83,9 @@ bool folder_is_at(int folder, const char *path);
  */
 bool folder_is_named_by(int folder, const char *path);
 
+/* A handle (O_PATH) of the directory of a path, which need not be readable, through no such link.
+ */
+int folder_open_way(const char *path);
 /*
  * The directory of a path, made with those above it where it is not there (mode 0: it is not made),
  * through no link that folder_is_named_by would refuse.

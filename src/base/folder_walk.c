@@ -132,6 +132,18 @@ bool folder_is_named_by(int folder, const char *path)
 	return ok;
 }
 
+int folder_open_way(const char *path)
+{
+	int handle = walk_path(path, 0);
+	struct stat info;
+
+	if (handle < 0 || (!fstat(handle, &info) && S_ISDIR(info.st_mode)))
+		return handle;
+	close(handle);
+	errno = ENOTDIR;
+	return -1;
+}
+
 int folder_make_named(const char *path, mode_t mode)
 {
 	int named = walk_path(path, mode);

@@ -3,6 +3,7 @@
 
 #include "base/file_map.h"
 #include "base/folder.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/path.h"
 
@@ -119,24 +120,24 @@ bool experiment_paths_add_own(struct experiment_paths *paths, const char *path,
 	return true;
 }
 
-static bool is_one(const char *a, const char *b)
+/* Whether what the path leads to is among those before; if not it is one of them from now on. */
+static bool is_twin(struct hash_map *before, const char *path, size_t number)
 {
-	struct stat x, y;
+	struct stat info;
 
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return !stat(path, &info) && hash_map_put(before, hash_pair(info.st_dev, info.st_ino),
+						  (uint32_t)number) != number;
 }
 
 void experiment_paths_drop_twins(struct experiment_paths *paths, struct diag_list *diags)
 {
+	struct hash_map before = {0};
 	size_t kept = 0;
 
 	for (size_t i = 0; i < paths->count; i++) {
 		char *path = paths->items[i];
-		size_t twin = 0;
 
-		while (twin < kept && !is_one(paths->items[twin], path))
-			twin++;
-		if (twin == kept) {
+		if (!is_twin(&before, path, i)) {
 			paths->items[kept++] = path;
 			continue;
 		}
@@ -144,6 +145,7 @@ void experiment_paths_drop_twins(struct experiment_paths *paths, struct diag_lis
 		free(path);
 	}
 	paths->count = kept;
+	hash_map_fini(&before);
 }
 
 void experiment_paths_fini(struct experiment_paths *paths)

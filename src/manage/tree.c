@@ -293,7 +293,10 @@ bool tree_same(int folder, int copy)
 	return false;
 }
 
-/* The directory of a path that is the user's own words; *name is the last component. */
+/*
+ * The directory of a path that is the user's own words; *name is the last component.  Another
+ * user's link on the way could lead to anything (EPERM).
+ */
 static int open_parent(const char *path, char **copy, const char **name)
 {
 	size_t length = strlen(path);
@@ -305,9 +308,9 @@ static int open_parent(const char *path, char **copy, const char **name)
 
 	*name = slash ? slash + 1 : *copy;
 	if (!slash)
-		return folder_open(".", O_PATH);
+		return folder_open_way(".");
 	*slash = '\0';
-	return folder_open(slash == *copy ? "/" : *copy, O_PATH);
+	return folder_open_way(slash == *copy ? "/" : *copy);
 }
 
 static bool rename_at(int parent, const char *from, int to_parent, const char *to)

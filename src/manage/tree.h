@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files and directories as wholes. Functions that fail leave the reason in errno. */
+/*
+ * Files and directories as wholes. Functions that fail leave the reason in errno.  EPERM of those
+ * that take a path: it leads through a link of another user's.
+ */
 #ifndef HELIO_MANAGE_TREE_H
 #define HELIO_MANAGE_TREE_H
 

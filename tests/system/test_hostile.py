@@ -521,6 +521,21 @@ def deep_stacks(t):
     t.check(len(cut) > 1000 and {len(stack) for stack in cut[1:]} == {16}, f'{len(cut)} are cut')
 
 
+@test
+def groups_of_many(t):
+    """That a group names none twice is seen in time that grows as their number."""
+    count = 1500
+    for number in range(GROWTH * count):
+        (t.directory / f'{number}.er').mkdir()
+    spent = []
+    for n in count, GROWTH * count:
+        (t.directory / 'many.erg').write_text('#analyzer experiment group\n' + ''.join(f'{number}.er\n' for number in range(n)))
+        seconds, _, messages = spend(t, 'print', '-header', t.directory / 'many.erg')
+        t.equal(messages.count('no log.xml'), n, messages[-300:])
+        spent.append(seconds)
+    t.within(spent[1] <= 2 * GROWTH * spent[0], f'{spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of the names')
+
+
 def spelled(directory, number):
     """One of many paths to an object there."""
     return f'{directory}/' + ''.join('./' if number >> bit & 1 else '/' for bit in range(12)) + 'object'

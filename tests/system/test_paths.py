@@ -268,6 +268,30 @@ def a_common_archive_by_a_link_of_another_user(t):
 
 
 @test
+def copies_through_a_link_of_another_user(t):
+    """`cp` and `mv` put nothing where one leads to, wherever in the path it is; one's own link is followed."""
+    t.need_root()
+    treasure = t.directory / 'treasure'
+    treasure.mkdir()
+    for name in 'foreign', 'own':
+        (t.directory / name).symlink_to(treasure)
+    (t.directory / 'to_foreign').symlink_to('foreign')
+    os.chown(t.directory / 'foreign', 65534, 65534, follow_symlinks=False)
+    experiment = t.collect(t.target('empty'), options=['-A', 'off']).experiment
+    (t.directory / 'run.erg').write_text(f'#analyzer experiment group\n{experiment.name}\n')
+    for command in 'cp', 'mv':
+        for what, place in (experiment, 'foreign'), (experiment, 'foreign/y.er'), (experiment, 'to_foreign/y.er'), ('run.erg', './/foreign'):
+            result = t.run(t.helio, command, what, place, cwd=t.directory)
+            t.check(result.status == 1 and place.strip('./') in result.err, f'{command} to {place}: status {result.status}, {result.err}')
+            t.equal(state(treasure), {}, f'what {command} to {place} has made ({result.err})')
+            t.check((experiment / 'log.xml').exists(), f'{command} to {place}: the experiment is gone')
+        result = t.run(t.helio, command, experiment, f'own/{command}.er', cwd=t.directory)
+        t.equal(result.status, 0, f'{command} through a link of its own: {result.err}')
+        t.check((treasure / f'{command}.er' / 'log.xml').exists(), f'{command}: it is not there')
+        shutil.rmtree(treasure / f'{command}.er')
+
+
+@test
 def a_link_of_another_user_to_an_experiment(t):
     """Nothing is written, moved or removed there, wherever in the path the link is; one's own link, or root's, is followed."""
     t.need_root()

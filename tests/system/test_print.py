@@ -387,6 +387,11 @@ def named_twice(t):
         twice = printed(t, '-functions', run.experiment, again)
         t.equal(twice.out, once, f'{again}')
         t.check('is named twice; it counts once' in twice.err, twice.err)
+    group = t.directory / 'run.erg'
+    group.write_text(f'#analyzer experiment group\n{run.experiment.name}\n{run.experiment}\nother.er\n')
+    in_group = printed(t, '-functions', group)
+    t.equal(in_group.out, once, 'in a group')
+    t.equal(in_group.err.count('is named twice; it counts once'), 2, in_group.err)
 
 
 @test

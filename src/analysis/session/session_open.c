@@ -406,6 +406,7 @@ static void open_group(struct session *session, const char *path, struct diag_li
 	bool is_group = experiment_is_group(path), opened = false;
 
 	experiment_paths_add(&members, path);
+	experiment_paths_drop_twins(&members, diags);
 	if (!members.count)
 		diag_add(diags, DIAG_ERROR, "%s: the group names no experiment", path);
 	for (size_t i = 0; i < members.count && watch_tell(session->watch, 0); i++) {

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@ enum {
 	ALIGNMENT = 8,
 	RECORDS_LIMIT = 64 << 20, /* bytes; what is beyond has a name only */
 	LINES_LIMIT = 1 << 16,	  /* of one function */
+	NAME_LIMIT = PATH_MAX,	  /* bytes of a source's name */
 };
 
 struct entry {
@@ -77,15 +79,21 @@ bool jit_code_first_line(const struct jit_code *code, uint64_t address, uint64_t
 /* A name of a file rather than what happened to lie in memory: V8 writes such. */
 static bool is_name(const char *text)
 {
+	const char *end = text + strnlen(text, NAME_LIMIT);
 	size_t length;
 
+	if (*end)
+		return false;
 	for (; *text; text += length)
 		if (!(length = utf8_length(text)) || (unsigned char)*text < ' ')
 			return false;
 	return true;
 }
 
-/* The next entry; *name stays for one of the same file. False: the record is damaged. */
+/*
+ * The next entry; *name stays for one of the same file, and is looked at once: it may be long, and
+ * the entries many. False: the record is damaged.
+ */
 static bool read_entry(const char **at, const char *end, struct entry *entry, const char **name)
 {
 	size_t room = (size_t)(end - *at), length;
@@ -99,9 +107,9 @@ static bool read_entry(const char **at, const char *end, struct entry *entry, co
 	if (length == room)
 		return false;
 	if (strcmp(*at, "\xff") != 0)
-		*name = *at;
+		*name = is_name(*at) ? *at : NULL;
 	*at += length + 1;
-	return *name && is_name(*name);
+	return *name;
 }
 
 /* Adds the lines, none of a damaged record; returns how many. */
@@ -109,6 +117,8 @@ static uint32_t add_lines(struct strbuf *records, uint64_t address, uint64_t siz
 			  const struct jit_code *code, char **source)
 {
 	const char *at = code->lines, *end = at ? at + code->lines_size : NULL, *name = NULL;
+	const char *compared = NULL;
+	bool is_of_source = false;
 	size_t begin = records->length;
 	struct format_line line = {0};
 	struct entry entry;
@@ -127,8 +137,11 @@ static uint32_t add_lines(struct strbuf *records, uint64_t address, uint64_t siz
 			continue;
 		if (!*source)
 			*source = xstrdup(name);
+		if (name != compared)
+			is_of_source = !strcmp(*source, name);
+		compared = name;
 		line.offset = (uint32_t)offset;
-		line.line = strcmp(*source, name) ? 0 : entry.line;
+		line.line = is_of_source ? entry.line : 0;
 		strbuf_add(records, &line, sizeof(line));
 		count++;
 	}
@@ -144,7 +157,7 @@ uint64_t jit_text_add(struct jit_text *text, uint64_t address, uint64_t size,
 	size_t begin = records->length;
 
 	*source = NULL;
-	if (text->fd < 0 || !code->bytes || size > RECORDS_LIMIT - begin)
+	if (text->fd < 0 || !code->bytes || begin > RECORDS_LIMIT || size > RECORDS_LIMIT - begin)
 		return 0;
 	strbuf_add(records, &header, sizeof(header));
 	header.line_count = add_lines(records, address, size, code, source);

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GCC's records are an array of three: the format, the passes with the groups that they belong
- * to, and the remarks.  Of these the successes and failures are for people; notes are what the
- * compiler thought on the way.  Their texts are pieces, some of them with a place.
+ * Which records there are, and their texts unpacked.  Others may have written them, so all that
+ * is read for a source, and all that is kept of it, is bounded.
  */
 #include "object/lines/remarks.h"
 
-#include "base/array.h"
 #include "base/folder.h"
 #include "base/path.h"
 #include "object/lines/path.h"
 
-#include "base/strbuf.h"
-
 #include <dirent.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +18,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/*
- * What is read of a record: JSON takes ten times its size in memory, and a file of zeros packs a
- * thousandfold.  gcc's own pack 10- to 30-fold.
- */
+/* Bytes. */
 enum {
-	RECORD_LIMIT = 256 << 20,
-	UNPACKED_LEAST = 8 << 20,
-	UNPACKED_RATIO = 40,
-	TEXT_LIMIT = 1 << 12,
+	UNPACKED_LIMIT = 256 << 20, /* of all records of a source */
+	UNPACKED_LEAST = 8 << 20,   /* of one; a file of zeros packs a thousandfold, */
+	UNPACKED_RATIO = 40,	    /* gcc's own 10- to 30-fold */
+	KEPT_LIMIT = 32 << 20,	    /* of remarks */
 };
 
 bool remarks_is_file(const char *recorded, const char *source)
@@ -42,8 +34,12 @@ bool remarks_is_file(const char *recorded, const char *source)
 /* Newlines and runs of blanks become one blank; none at the ends. */
 void remarks_add(struct remarks *remarks, uint32_t line, enum remark_class kind, const char *text)
 {
-	char *copy = arena_strdup(&remarks->arena, text), *to = copy;
-	size_t length = strnlen(copy, TEXT_LIMIT);
+	size_t length = strnlen(text, REMARKS_TEXT_LIMIT);
+
+	remarks->kept += sizeof(struct remark) + length;
+	if (!line || remarks->kept > KEPT_LIMIT)
+		return;
+	char *copy = arena_strndup(&remarks->arena, text, length), *to = copy;
 
 	for (size_t i = 0; i < length; i++) {
 		bool blank = (unsigned char)copy[i] <= ' ';
@@ -56,178 +52,42 @@ void remarks_add(struct remarks *remarks, uint32_t line, enum remark_class kind,
 	while (to > copy && strchr(" .;", to[-1]))
 		to--;
 	*to = '\0';
-	if (*copy && line)
+	if (*copy)
 		*vec_push(&remarks->items) = (struct remark){line, kind, copy};
-}
-
-/* ---- GCC ---- */
-
-/* 0: no such pass is among them. */
-static enum remark_class find_pass(const json_t *passes, const char *id)
-{
-	static const struct {
-		const char *group;
-		enum remark_class kind;
-	} groups[] = {
-		{"inline", REMARK_INLINE},
-		{"omp", REMARK_PARALLEL},
-		{"vec", REMARK_LOOP},
-		{"loop", REMARK_LOOP},
-	};
-	size_t index;
-	json_t *pass;
-
-	json_array_foreach(passes, index, pass)
-	{
-		const char *own = json_string_value(json_object_get(pass, "id"));
-		const json_t *names = json_object_get(pass, "optgroups");
-
-		if (own && id && !strcmp(own, id)) {
-			const char *name = json_string_value(json_array_get(names, 0));
-
-			for (size_t i = 0; name && i < COUNT(groups); i++)
-				if (!strcmp(groups[i].group, name))
-					return groups[i].kind;
-			return REMARK_CODE;
-		}
-		enum remark_class inner = find_pass(json_object_get(pass, "children"), id);
-
-		if (inner)
-			return inner;
-	}
-	return (enum remark_class)0;
-}
-
-static enum remark_class kind_of_pass(const json_t *passes, const char *id)
-{
-	enum remark_class kind = find_pass(passes, id);
-
-	return kind ? kind : REMARK_CODE;
-}
-
-static void put_symbol(struct strbuf *text, const char *symbol)
-{
-	strbuf_add(text, symbol, strcspn(symbol, "/")); /* "helper/0": a number follows */
-}
-
-/* Pieces of text with expressions and functions between them. */
-static void put_message(struct strbuf *text, const json_t *message)
-{
-	size_t index;
-	json_t *piece;
-
-	json_array_foreach(message, index, piece)
-	{
-		const char *symbol = json_string_value(json_object_get(piece, "symtab_node"));
-		const char *expression = json_string_value(json_object_get(piece, "expr"));
-		const char *statement = json_string_value(json_object_get(piece, "stmt"));
-
-		if (json_is_string(piece))
-			strbuf_puts(text, json_string_value(piece));
-		else if (symbol)
-			put_symbol(text, symbol);
-		else if (expression || statement)
-			strbuf_puts(text, expression ? expression : statement);
-	}
-}
-
-/*
- * What is for people is the first line of a message, and of an inlined call what comes before the
- * estimates of its caller; then follow the pass's own accounts ("Unit growth for small function
- * inlining: 53->46").
- */
-static void cut_accounts(struct strbuf *text)
-{
-	size_t begin = strspn(text->text, " \n");
-	size_t length = begin + strcspn(text->text + begin, "\n");
-	const char *estimates = strstr(text->text, " which now has time ");
-
-	if (estimates && (size_t)(estimates - text->text) < length)
-		length = (size_t)(estimates - text->text);
-	text->text[length] = '\0';
-	text->length = length;
-}
-
-static void add_gcc_remark(struct remarks *remarks, const json_t *passes, const json_t *record,
-			   const char *source)
-{
-	const char *kind = json_string_value(json_object_get(record, "kind"));
-	const char *pass = json_string_value(json_object_get(record, "pass"));
-	const json_t *place = json_object_get(record, "location");
-	bool is_missed = kind && !strcmp(kind, "failure");
-	bool is_done = kind && !strcmp(kind, "success");
-	struct strbuf text = {0};
-
-	if ((!is_done && !is_missed) ||
-	    !remarks_is_file(json_string_value(json_object_get(place, "file")), source))
-		return;
-	put_message(&text, json_object_get(record, "message"));
-	if (text.length) {
-		cut_accounts(&text);
-		remarks_add(remarks, (uint32_t)json_integer_value(json_object_get(place, "line")),
-			    is_missed ? REMARK_QUERY : kind_of_pass(passes, pass), text.text);
-	}
-	strbuf_fini(&text);
-}
-
-static void add_gcc_remarks(struct remarks *remarks, const json_t *passes, const json_t *records,
-			    const char *source)
-{
-	size_t index;
-	json_t *record;
-
-	json_array_foreach(records, index, record)
-	{
-		add_gcc_remark(remarks, passes, record, source);
-		add_gcc_remarks(remarks, passes, json_object_get(record, "children"), source);
-	}
-}
-
-static void parse_gcc(struct remarks *remarks, const char *text, const char *source)
-{
-	json_t *root = json_loads(text, 0, NULL);
-
-	if (json_is_array(root))
-		add_gcc_remarks(remarks, json_array_get(root, 1), json_array_get(root, 2), source);
-	json_decref(root);
 }
 
 /* ---- files ---- */
 
-/* The record's file, packed or not, and how much of it is to be read; a pipe is not waited for. */
-static gzFile open_record(const char *path, size_t *limit)
+int remarks_next(struct remarks_text *text)
+{
+	if (text->at == text->end) {
+		size_t most = text->left < sizeof(text->buffer) ? text->left : sizeof(text->buffer);
+		int got = gzread(text->file, text->buffer, (unsigned)most);
+
+		text->at = 0;
+		text->end = got > 0 ? (size_t)got : 0;
+		text->left -= text->end;
+	}
+	return text->end ? (unsigned char)text->buffer[text->at++] : REMARKS_END;
+}
+
+/* The record's file, packed or not; a pipe is not waited for. */
+static bool open_text(const char *path, size_t left, struct remarks_text *text)
 {
 	struct stat info;
 	int fd = folder_open_named(path, &info);
-	gzFile file = NULL;
 
-	if (fd >= 0 && info.st_size < RECORD_LIMIT) {
-		*limit = UNPACKED_LEAST + UNPACKED_RATIO * (size_t)info.st_size;
-		*limit = *limit < RECORD_LIMIT ? *limit : RECORD_LIMIT;
-		file = gzdopen(fd, "rb");
+	if (fd < 0)
+		return false;
+	if (info.st_size < UNPACKED_LIMIT / UNPACKED_RATIO) {
+		size_t most = UNPACKED_LEAST + UNPACKED_RATIO * (size_t)info.st_size;
+
+		left = left < most ? left : most;
 	}
-	if (fd >= 0 && !file)
+	*text = (struct remarks_text){.file = gzdopen(fd, "rb"), .left = left};
+	if (!text->file)
 		close(fd);
-	return file;
-}
-
-/* A whole file; NULL: it cannot be read, or is too large. */
-static char *read_whole(const char *path)
-{
-	size_t limit = 0;
-	gzFile file = open_record(path, &limit);
-	struct strbuf text = {0};
-	char buffer[1 << 16];
-	int got = -1;
-
-	while (file && text.length < limit && (got = gzread(file, buffer, sizeof(buffer))) > 0)
-		strbuf_add(&text, buffer, (size_t)got);
-	if (file)
-		gzclose(file);
-	if (got == 0 && text.length)
-		return text.text;
-	strbuf_fini(&text);
-	return NULL;
+	return text->file;
 }
 
 static bool is_gcc_record(const char *name)
@@ -240,15 +100,21 @@ static bool is_record(const char *name)
 	return is_gcc_record(name) || path_ends_with(name, ".opt.yaml");
 }
 
-static void read_record(struct remarks *remarks, const char *path, const char *source)
+/* left: bytes that may be unpacked for this source. */
+static void read_record(struct remarks *remarks, const char *path, const char *source, size_t *left)
 {
-	char *text = read_whole(path);
+	struct remarks_text text;
 
-	if (text && is_gcc_record(path))
-		parse_gcc(remarks, text, source);
-	else if (text)
-		remarks_parse_yaml(remarks, text, source);
-	free(text);
+	if (!open_text(path, *left, &text))
+		return;
+	size_t most = text.left;
+
+	if (is_gcc_record(path))
+		remarks_parse_gcc(remarks, &text, source);
+	else
+		remarks_parse_yaml(remarks, &text, source);
+	*left -= most - text.left;
+	gzclose(text.file);
 }
 
 char *remarks_stem(const char *source)
@@ -306,13 +172,14 @@ void remarks_read(struct remarks *remarks, const char *directory, const char *so
 		  const char *producer)
 {
 	struct string_table stems = {0}, paths = {0};
+	size_t left = UNPACKED_LIMIT;
 	char *stem = remarks_stem(source);
 
 	string_table_add(&stems, stem);
 	remarks_find(directory, &stems, &paths);
 	for (uint32_t i = 0; i < paths.count; i++)
 		if (may_be_of(string_table_text(&paths, i), producer))
-			read_record(remarks, string_table_text(&paths, i), source);
+			read_record(remarks, string_table_text(&paths, i), source, &left);
 	string_table_fini(&stems);
 	string_table_fini(&paths);
 	free(stem);

@@ -37,6 +37,7 @@ struct remark {
 struct remarks {
 	VEC(struct remark) items; /* sorted by line, none twice */
 	struct arena arena;
+	size_t kept; /* bytes of both: what is too many is left out */
 };
 
 /*
@@ -59,10 +60,30 @@ char *remarks_stem(const char *source);
 void remarks_sort(struct remarks *remarks);
 void remarks_fini(struct remarks *remarks);
 
-/* remarks_yaml.c: clang's; text is changed. */
-void remarks_parse_yaml(struct remarks *remarks, char *text, const char *source);
+/* ---- for the readers of both forms ---- */
 
-/* For the readers of both forms. */
+/* A record's text, unpacked bit by bit: it may be a thousand times the file. */
+struct remarks_text {
+	struct gzFile_s *file;
+	size_t left; /* bytes that may still be unpacked */
+	size_t at, end;
+	char buffer[1 << 14];
+};
+
+enum { REMARKS_END = -1, REMARKS_TEXT_LIMIT = 1 << 12 /* bytes of a remark that are shown */ };
+
+/* The next byte, or REMARKS_END. */
+int remarks_next(struct remarks_text *text);
+/* The byte that was read last comes again. */
+static inline void remarks_put_back(struct remarks_text *text)
+{
+	text->at--;
+}
+
+/* remarks_gcc.c, remarks_yaml.c: what cannot be read is left out. */
+void remarks_parse_gcc(struct remarks *remarks, struct remarks_text *text, const char *source);
+void remarks_parse_yaml(struct remarks *remarks, struct remarks_text *text, const char *source);
+
 bool remarks_is_file(const char *recorded, const char *source);
 void remarks_add(struct remarks *remarks, uint32_t line, enum remark_class kind, const char *text);
 

@@ -11,9 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LINE_LIMIT = 1 << 16 };
+
 struct document {
 	bool is_missed, is_other; /* other than done or missed */
-	const char *pass, *file;
+	bool is_of_source;
+	enum remark_class kind;
 	uint32_t line;
 	struct strbuf text;
 };
@@ -29,7 +32,7 @@ static enum remark_class kind_of_pass(const char *pass)
 		{"openmp", REMARK_PARALLEL},
 	};
 
-	for (size_t i = 0; pass && i < COUNT(words); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		if (strstr(pass, words[i].word))
 			return words[i].kind;
 	return REMARK_CODE;
@@ -55,7 +58,7 @@ static char *value_of(char *line)
 }
 
 /* "{ File: o.c, Line: 24, Column: 2 }" */
-static void take_place(struct document *document, char *value)
+static void take_place(struct document *document, char *value, const char *source)
 {
 	char *line = strstr(value, ", Line: "), *file = strstr(value, "File: ");
 
@@ -68,43 +71,66 @@ static void take_place(struct document *document, char *value)
 		file++;
 		file[strcspn(file, "'")] = '\0';
 	}
-	document->file = file;
+	document->is_of_source = remarks_is_file(file, source);
 }
 
-static void take_line(struct document *document, char *line)
+static void take_line(struct document *document, char *line, const char *source)
 {
 	if (!strncmp(line, "  - ", 4)) {
-		strbuf_puts(&document->text, value_of(line + 4));
+		if (document->text.length < REMARKS_TEXT_LIMIT)
+			strbuf_puts(&document->text, value_of(line + 4));
 	} else if (!strncmp(line, "Pass:", 5)) {
-		document->pass = value_of(line);
+		document->kind = kind_of_pass(value_of(line));
 	} else if (!strncmp(line, "DebugLoc:", 9)) {
-		take_place(document, value_of(line));
+		take_place(document, value_of(line), source);
 	}
 }
 
-static void finish(struct remarks *remarks, struct document *document, const char *source)
+static void begin(struct document *document, const char *line)
 {
-	if (!document->is_other && document->text.length && remarks_is_file(document->file, source))
-		remarks_add(remarks, document->line,
-			    document->is_missed ? REMARK_QUERY : kind_of_pass(document->pass),
-			    document->text.text);
 	strbuf_fini(&document->text);
-	*document = (struct document){0};
+	*document =
+		(struct document){.kind = REMARK_CODE, .is_missed = !strcmp(line, "--- !Missed")};
+	document->is_other = !document->is_missed && strcmp(line, "--- !Passed") != 0;
 }
 
-void remarks_parse_yaml(struct remarks *remarks, char *text, const char *source)
+static void finish(struct remarks *remarks, const struct document *document)
 {
-	struct document document = {0};
-	char *rest = text, *line;
+	if (!document->is_other && document->text.length && document->is_of_source)
+		remarks_add(remarks, document->line,
+			    document->is_missed ? REMARK_QUERY : document->kind,
+			    document->text.text);
+}
 
-	while ((line = strsep(&rest, "\n"))) {
-		if (!strncmp(line, "--- ", 4)) {
-			finish(remarks, &document, source);
-			document.is_missed = !strcmp(line, "--- !Missed");
-			document.is_other = !document.is_missed && strcmp(line, "--- !Passed") != 0;
+/* False: there is none. */
+static bool read_line(struct remarks_text *text, struct strbuf *line)
+{
+	int c = remarks_next(text);
+	bool found = c != REMARKS_END;
+
+	strbuf_clear(line);
+	for (; c != REMARKS_END && c != '\n'; c = remarks_next(text))
+		if (line->length < LINE_LIMIT)
+			strbuf_putc(line, (char)c);
+	return found;
+}
+
+void remarks_parse_yaml(struct remarks *remarks, struct remarks_text *text, const char *source)
+{
+	struct document document = {.is_other = true};
+	struct strbuf line = {0};
+
+	while (read_line(text, &line)) {
+		if (!line.length)
+			continue;
+		if (!strncmp(line.text, "--- ", 4)) {
+			finish(remarks, &document);
+			begin(&document, line.text);
 		} else {
-			take_line(&document, line);
+			take_line(&document, line.text, source);
 		}
 	}
-	finish(remarks, &document, source);
+	finish(remarks, &document);
+	strbuf_fini(&document.text);
+	strbuf_fini(&line);
 }
