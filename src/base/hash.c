@@ -153,12 +153,29 @@ void hash_map_fini(struct hash_map *map)
 	*map = (struct hash_map){0};
 }
 
-static uint64_t pair_at(const void *pairs, uint32_t number)
+static uint64_t pair_at(const struct pair_set *set, const void *pairs, uint32_t number)
 {
 	uint64_t pair;
 
-	memcpy(&pair, (const char *)pairs + number * sizeof(pair), sizeof(pair));
+	memcpy(&pair, (const char *)pairs + number * (set->item ? set->item : sizeof(pair)),
+	       sizeof(pair));
 	return pair;
+}
+
+/* As it lies in memory. */
+static uint64_t pair_of(uint32_t first, uint32_t second)
+{
+	return (uint64_t)second << 32 | first;
+}
+
+/* The slot of the pair, or the free one where it would be. */
+static uint32_t *find_pair(const struct pair_set *set, const void *pairs, uint64_t pair)
+{
+	size_t at = hash_u64(pair) & set->mask;
+
+	while (set->slots[at] != HASH_NONE && pair_at(set, pairs, set->slots[at]) != pair)
+		at = (at + 1) & set->mask;
+	return &set->slots[at];
 }
 
 void pair_set_reserve(struct pair_set *set, const void *pairs, size_t more)
@@ -178,7 +195,7 @@ void pair_set_reserve(struct pair_set *set, const void *pairs, size_t more)
 
 		if (old.slots[i] == HASH_NONE)
 			continue;
-		at = hash_u64(pair_at(pairs, old.slots[i])) & set->mask;
+		at = hash_u64(pair_at(set, pairs, old.slots[i])) & set->mask;
 		while (set->slots[at] != HASH_NONE)
 			at = (at + 1) & set->mask;
 		set->slots[at] = old.slots[i];
@@ -189,20 +206,22 @@ void pair_set_reserve(struct pair_set *set, const void *pairs, size_t more)
 uint32_t pair_set_put(struct pair_set *set, const void *pairs, uint32_t first, uint32_t second,
 		      uint32_t fresh)
 {
-	const uint32_t both[2] = {first, second};
-	uint64_t pair = pair_at(both, 0);
-
 	if (!set->slots || set->count * 2 > set->mask)
 		pair_set_reserve(set, pairs, 1);
-	for (size_t at = hash_u64(pair) & set->mask;; at = (at + 1) & set->mask) {
-		if (set->slots[at] == HASH_NONE) {
-			set->slots[at] = fresh;
-			set->count++;
-			return fresh;
-		}
-		if (pair_at(pairs, set->slots[at]) == pair)
-			return set->slots[at];
+
+	uint32_t *slot = find_pair(set, pairs, pair_of(first, second));
+
+	if (*slot == HASH_NONE) {
+		*slot = fresh;
+		set->count++;
 	}
+	return *slot;
+}
+
+uint32_t pair_set_get(const struct pair_set *set, const void *pairs, uint32_t first,
+		      uint32_t second)
+{
+	return set->slots ? *find_pair(set, pairs, pair_of(first, second)) : HASH_NONE;
 }
 
 void pair_set_fini(struct pair_set *set)

@@ -58,18 +58,23 @@ void hash_map_clear(struct hash_map *map);
 void hash_map_fini(struct hash_map *map);
 
 /*
- * The numbers of distinct pairs of 32-bit numbers, which lie in an array of the caller's, 8 bytes
- * each: a slot of the table is the number alone.  Zero-initialised is empty.
+ * The numbers of distinct pairs of 32-bit numbers, or of 64-bit numbers, the lower half of which is
+ * the first of the pair.  They lie in an array of the caller's, each at the beginning of an item: a
+ * slot of the table is the number alone.  Zero-initialised is empty.
  */
 struct pair_set {
 	uint32_t *slots;
 	size_t mask;
 	size_t count;
+	size_t item; /* bytes from one pair to the next; 0: 8, nothing lies between them */
 };
 
 /* The number of the pair, if the set has it; else stores and returns `fresh`, where it will lie. */
 uint32_t pair_set_put(struct pair_set *set, const void *pairs, uint32_t first, uint32_t second,
 		      uint32_t fresh);
+/* The number of the pair, or HASH_NONE. */
+uint32_t pair_set_get(const struct pair_set *set, const void *pairs, uint32_t first,
+		      uint32_t second);
 /* Makes room for so many more at once. */
 void pair_set_reserve(struct pair_set *set, const void *pairs, size_t more);
 void pair_set_fini(struct pair_set *set);

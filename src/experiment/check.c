@@ -30,15 +30,11 @@ enum {
 
 static double recorded_cpu_ns(const struct process *process)
 {
-	double us = 0;
+	const uint64_t *state_us = process->profile.state_us;
 
-	for (size_t i = 0; i < process->profile.threads.count; i++) {
-		const uint64_t *state = process->profile.threads.items[i].state_us;
-
-		us += (double)state[FORMAT_STATE_USER] + (double)state[FORMAT_STATE_SYSTEM] +
-		      (double)state[FORMAT_STATE_TRAP];
-	}
-	return us * 1000;
+	return ((double)state_us[FORMAT_STATE_USER] + (double)state_us[FORMAT_STATE_SYSTEM] +
+		(double)state_us[FORMAT_STATE_TRAP]) *
+	       1000;
 }
 
 /* Whether the last word of the log on it is that the recording was paused. */
@@ -235,8 +231,8 @@ static void check_counts(const struct process *process, struct diag_list *warnin
 static bool has_pauses(const struct process *process)
 {
 	for (size_t i = 0; i < process->profile.threads.count; i++)
-		if (process->profile.threads.items[i].paused_us ||
-		    process->profile.threads.items[i].paused)
+		if (process->profile.threads.items[i].paused ||
+		    profile_more(&process->profile, &process->profile.threads.items[i])->paused_us)
 			return true;
 	return false;
 }
@@ -277,16 +273,15 @@ static void check_lives(const struct process *process, struct diag_list *warning
 		return;
 	for (size_t i = 0; i < process->profile.threads.count; i++) {
 		const struct profile_thread *thread = &process->profile.threads.items[i];
-		double own = 0;
-		double span = (double)thread->end_us - (double)thread->begin_us -
-			      (double)thread->paused_us;
+		const struct profile_more *more = profile_more(&process->profile, thread);
+		double own = (double)thread->recorded_us;
+		double span =
+			(double)thread->end_us - (double)thread->begin_us - (double)more->paused_us;
 
 		if (!thread->began)
 			continue;
-		for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
-			own += (double)thread->state_us[state];
 		if (thread->paused)
-			span -= (double)thread->end_us - (double)thread->pause_begin_us;
+			span -= (double)thread->end_us - (double)more->pause_begin_us;
 		life += span;
 		recorded += own;
 		difference += fabs(span - own);

@@ -2,7 +2,8 @@
 /*
  * One pass over all rows in the order of time: the rows of each thread are in order, so the threads
  * are merged by a heap (the other kind) of one cursor each, which reads some rows ahead.  A table
- * keeps the live blocks by address, with all that their release needs to know.
+ * keeps the rows of the live blocks by address.  It has nothing else of them: an allocation takes
+ * some 4 bytes of the file, and all of them may be live.
  */
 #include "experiment/heap.h"
 
@@ -11,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some rows of a thread. */
-enum { WINDOW_ROWS = 128 };
+/* Some rows of a thread: of a trace of many threads few of each. */
+enum { WINDOW_ROWS = 128, WINDOWS_OF_THREAD = 4 };
+enum { WINDOW_TIME, WINDOW_TYPE, WINDOW_ADDRESS, WINDOW_SIZE, WINDOW_WEIGHT, WINDOW_COLUMNS };
 
 struct window {
-	uint64_t time[WINDOW_ROWS], type[WINDOW_ROWS], address[WINDOW_ROWS], size[WINDOW_ROWS],
-		weight[WINDOW_ROWS];
 	struct window *next; /* of those that are free */
+	uint64_t columns[];  /* of matcher->window_rows each */
 };
 
 /* The rest of a thread's rows: runs [run, end) of the sorted list, from `row` of the first. */
@@ -32,18 +33,20 @@ struct cursor {
 };
 
 /* A live block. */
-struct block_slot {
-	uint64_t address;
+struct live_block {
 	uint64_t bytes, blocks; /* that it stands for */
-	uint32_t row;		/* of its allocation; HEAP_NEVER: the slot is free */
+	uint32_t row;		/* of its allocation */
 };
 
 /* The live blocks by address: a slot is where its address says, or as near behind as can be. */
 struct block_table {
-	struct block_slot *slots;
+	const struct experiment_trace *trace;
+	uint32_t *rows; /* by slot: of the allocation, whose address the trace has */
+	uint8_t *steps; /* by slot: 1 + how far behind it is, at most STEPS_MAX; 0: it is free */
 	size_t mask, count;
 	unsigned shift; /* 64 - log2 of how many slots there are */
 };
+enum { STEPS_MAX = UINT8_MAX };
 
 /*
  * The peak of a sample: each block that stands for several is in one of two halves by chance, all
@@ -61,6 +64,7 @@ struct matcher {
 	const struct experiment_trace *trace;
 	struct trace_run *runs;	    /* by thread, then as they lie in the file */
 	VEC(struct cursor) cursors; /* a heap: the earliest is first */
+	size_t window_rows;
 	struct window *spare;
 	struct block_table live;
 	VEC(uint32_t)
@@ -80,47 +84,88 @@ static size_t home_of(const struct block_table *table, uint64_t address)
 	return (size_t)(hash_u64(address) >> table->shift);
 }
 
-/* The address's slot, or the free one where it would be. */
-static struct block_slot *find_block(const struct block_table *table, uint64_t address)
+static uint64_t address_of(const struct block_table *table, size_t slot)
 {
-	size_t at = home_of(table, address);
+	return trace_field(table->trace, HEAP_ADDRESS, table->rows[slot]);
+}
 
-	while (table->slots[at].row != HEAP_NEVER && table->slots[at].address != address)
+/* What `steps` is of a slot. */
+static uint8_t steps_to(const struct block_table *table, size_t home, size_t slot)
+{
+	size_t steps = ((slot - home) & table->mask) + 1;
+
+	return (uint8_t)(steps < STEPS_MAX ? steps : STEPS_MAX);
+}
+
+/* Where the address of a slot says that it is. */
+static size_t home_of_slot(const struct block_table *table, size_t slot)
+{
+	if (table->steps[slot] < STEPS_MAX)
+		return (slot + 1 - table->steps[slot]) & table->mask;
+	return home_of(table, address_of(table, slot));
+}
+
+/* The address's slot, or the free one where it would be: addresses of other places are not read. */
+static size_t find_block(const struct block_table *table, uint64_t address)
+{
+	size_t home = home_of(table, address), at = home;
+
+	while (table->steps[at] &&
+	       (table->steps[at] != steps_to(table, home, at) || address_of(table, at) != address))
 		at = (at + 1) & table->mask;
-	return &table->slots[at];
+	return at;
+}
+
+/* Into a free slot that was found for it. */
+static void put_block(struct block_table *table, size_t slot, uint64_t address, uint32_t row)
+{
+	table->rows[slot] = row;
+	table->steps[slot] = steps_to(table, home_of(table, address), slot);
 }
 
 static void grow_table(struct block_table *table)
 {
 	struct block_table old = *table;
-	size_t size = old.slots ? (old.mask + 1) * 2 : 64;
+	size_t size = old.rows ? (old.mask + 1) * 2 : 64;
 
-	table->slots = xmalloc(size * sizeof(*table->slots));
+	table->rows = xmalloc(size * sizeof(*table->rows));
+	table->steps = xcalloc(size, sizeof(*table->steps));
 	table->mask = size - 1;
 	table->shift = (unsigned)__builtin_clzll(table->mask);
-	memset(table->slots, 0xff, size * sizeof(*table->slots));
-	for (size_t i = 0; old.slots && i <= old.mask; i++)
-		if (old.slots[i].row != HEAP_NEVER)
-			*find_block(table, old.slots[i].address) = old.slots[i];
-	free(old.slots);
+	for (size_t i = 0; old.rows && i <= old.mask; i++) {
+		uint64_t address;
+
+		if (!old.steps[i])
+			continue;
+		address = address_of(&old, i);
+		put_block(table, find_block(table, address), address, old.rows[i]);
+	}
+	free(old.rows);
+	free(old.steps);
 }
 
 /* Later ones that were put behind because of this one move up. */
-static void remove_block(struct block_table *table, struct block_slot *slot)
+static void remove_block(struct block_table *table, size_t hole)
 {
-	size_t hole = (size_t)(slot - table->slots);
-
-	for (size_t at = (hole + 1) & table->mask; table->slots[at].row != HEAP_NEVER;
-	     at = (at + 1) & table->mask) {
-		size_t home = home_of(table, table->slots[at].address);
+	for (size_t at = (hole + 1) & table->mask; table->steps[at]; at = (at + 1) & table->mask) {
+		size_t home = home_of_slot(table, at);
 
 		if (((at - home) & table->mask) < ((at - hole) & table->mask))
 			continue;
-		table->slots[hole] = table->slots[at];
+		table->rows[hole] = table->rows[at];
+		table->steps[hole] = steps_to(table, home, hole);
 		hole = at;
 	}
-	table->slots[hole].row = HEAP_NEVER;
+	table->steps[hole] = 0;
 	table->count--;
+}
+
+static struct live_block block_of(const struct experiment_trace *trace, uint32_t row)
+{
+	uint64_t size = trace_field(trace, HEAP_SIZE, row);
+	uint64_t weight = trace_field(trace, HEAP_WEIGHT, row);
+
+	return (struct live_block){heap_bytes(size, weight), heap_blocks(weight), row};
 }
 
 /* ---- rows in the order of time ---- */
@@ -157,9 +202,24 @@ static struct window *new_window(struct matcher *matcher)
 	struct window *window = matcher->spare;
 
 	if (!window)
-		return xmalloc(sizeof(*window));
+		return xmalloc(sizeof(*window) +
+			       WINDOW_COLUMNS * matcher->window_rows * sizeof(*window->columns));
 	matcher->spare = window->next;
 	return window;
+}
+
+/* A column of the cursor's window. */
+static uint64_t *column_of(const struct matcher *matcher, const struct cursor *cursor,
+			   unsigned column)
+{
+	return cursor->window->columns + column * matcher->window_rows;
+}
+
+/* Of the cursor's row. */
+static uint64_t value_of(const struct matcher *matcher, const struct cursor *cursor,
+			 unsigned column)
+{
+	return column_of(matcher, cursor, column)[cursor->at];
 }
 
 /* Reads on from the cursor's row, no further than its run and the rows' page. */
@@ -174,14 +234,17 @@ static void read_window(struct matcher *matcher, struct cursor *cursor)
 	if (!cursor->window)
 		cursor->window = new_window(matcher);
 
-	struct window *window = cursor->window;
+	static const unsigned columns[WINDOW_COLUMNS] = {
+		[WINDOW_TIME] = ROW_TIME,
+		[WINDOW_TYPE] = ROW_TYPE,
+		[WINDOW_ADDRESS] = ROW_FIELD + HEAP_ADDRESS,
+		[WINDOW_SIZE] = ROW_FIELD + HEAP_SIZE,
+		[WINDOW_WEIGHT] = ROW_FIELD + HEAP_WEIGHT,
+	};
 
-	count = count < WINDOW_ROWS ? count : WINDOW_ROWS;
-	rows_read(rows, ROW_TIME, cursor->row, count, window->time);
-	rows_read(rows, ROW_TYPE, cursor->row, count, window->type);
-	rows_read(rows, ROW_FIELD + HEAP_ADDRESS, cursor->row, count, window->address);
-	rows_read(rows, ROW_FIELD + HEAP_SIZE, cursor->row, count, window->size);
-	rows_read(rows, ROW_FIELD + HEAP_WEIGHT, cursor->row, count, window->weight);
+	count = count < matcher->window_rows ? count : matcher->window_rows;
+	for (unsigned i = 0; i < WINDOW_COLUMNS; i++)
+		rows_read(rows, columns[i], cursor->row, count, column_of(matcher, cursor, i));
 	cursor->at = 0;
 	cursor->read = count;
 }
@@ -200,8 +263,8 @@ static bool advance(struct matcher *matcher, struct cursor *cursor)
 		}
 		read_window(matcher, cursor);
 	}
-	cursor->time_ns = cursor->window->time[cursor->at];
-	cursor->is_release = cursor->window->type[cursor->at] == HEAP_FREE;
+	cursor->time_ns = value_of(matcher, cursor, WINDOW_TIME);
+	cursor->is_release = value_of(matcher, cursor, WINDOW_TYPE) == HEAP_FREE;
 	return true;
 }
 
@@ -226,6 +289,15 @@ static struct cursor first_cursor(const struct matcher *matcher, size_t run, uin
 			       .row = row};
 }
 
+/* Each thread reads ahead: all of them together no more than a part of the rows. */
+static void set_windows(struct matcher *matcher)
+{
+	size_t threads = matcher->cursors.count ? matcher->cursors.count : 1;
+	size_t rows = matcher->trace->rows.count / threads / WINDOWS_OF_THREAD;
+
+	matcher->window_rows = rows < 1 ? 1 : rows < WINDOW_ROWS ? rows : WINDOW_ROWS;
+}
+
 static void make_cursors(struct matcher *matcher)
 {
 	size_t count = matcher->trace->runs.count;
@@ -245,6 +317,7 @@ static void make_cursors(struct matcher *matcher)
 	}
 	for (size_t i = matcher->cursors.count; i-- > 0;)
 		sift(matcher, i);
+	set_windows(matcher);
 }
 
 static void cursors_fini(struct matcher *matcher)
@@ -283,44 +356,49 @@ static void next_row(struct matcher *matcher)
 
 /* ---- what one row does ---- */
 
-/* The block of a slot comes (1) or goes (-1). */
-static void count_block(struct matcher *matcher, const struct block_slot *slot, int sign)
+/* A block comes (1) or goes (-1). */
+static void count_block(struct matcher *matcher, const struct live_block *block, int sign)
 {
 	uint64_t by = (uint64_t)(int64_t)sign;
-	uint64_t chance = slot->row * UINT64_C(0x9e3779b97f4a7c15) >> 63;
+	uint64_t chance = block->row * UINT64_C(0x9e3779b97f4a7c15) >> 63;
 
-	matcher->bytes += slot->bytes * by;
-	matcher->blocks += slot->blocks * by;
-	if (slot->blocks > 1)
-		matcher->variance += sign * heap_variance(slot->bytes, slot->blocks);
+	matcher->bytes += block->bytes * by;
+	matcher->blocks += block->blocks * by;
+	if (block->blocks > 1)
+		matcher->variance += sign * heap_variance(block->bytes, block->blocks);
 	for (uint64_t i = 0; i < 2; i++) {
 		struct half *half = &matcher->halves[i];
-		uint64_t times = slot->blocks == 1 ? 1 : chance == i ? 2 : 0;
+		uint64_t times = block->blocks == 1 ? 1 : chance == i ? 2 : 0;
 
-		half->bytes += times * slot->bytes * by;
-		half->blocks += times * slot->blocks * by;
+		half->bytes += times * block->bytes * by;
+		half->blocks += times * block->blocks * by;
 	}
 }
 
-/* The block of a slot ends with this row. */
-static void end_block(struct matcher *matcher, const struct block_slot *slot, size_t row)
+/* The block that was allocated by `of` ends with this row. */
+static void end_block(struct matcher *matcher, uint32_t of, size_t row)
 {
-	matcher->heap->until[slot->row] = (uint32_t)row;
-	matcher->heap->fate[slot->row] = HEAP_FATE_RELEASED;
-	count_block(matcher, slot, -1);
+	struct live_block block = block_of(matcher->trace, of);
+
+	matcher->heap->until[of] = (uint32_t)row;
+	matcher->heap->fate[of] = HEAP_FATE_RELEASED;
+	count_block(matcher, &block, -1);
 }
 
 static void release(struct matcher *matcher, uint64_t address, size_t row, uint32_t *newest)
 {
-	struct block_slot *slot = find_block(&matcher->live, address);
+	struct block_table *live = &matcher->live;
+	size_t slot = find_block(live, address);
 
-	if (slot->row == HEAP_NEVER) {
+	if (!live->steps[slot]) {
 		matcher->heap->unmatched++;
 	} else {
-		end_block(matcher, slot, row);
-		if (slot->row == *newest)
-			matcher->heap->fate[slot->row] = HEAP_FATE_TEMPORARY;
-		remove_block(&matcher->live, slot);
+		uint32_t block = live->rows[slot];
+
+		end_block(matcher, block, row);
+		if (block == *newest)
+			matcher->heap->fate[block] = HEAP_FATE_TEMPORARY;
+		remove_block(live, slot);
 	}
 	*newest = HEAP_NEVER;
 }
@@ -382,26 +460,26 @@ static void settle_peak(struct experiment_heap *heap, const struct half *halves)
 
 static void allocate(struct matcher *matcher, const struct cursor *cursor, uint32_t *newest)
 {
-	const struct window *window = cursor->window;
-	uint64_t weight = window->weight[cursor->at];
-	struct block_slot block = {.address = window->address[cursor->at],
-				   .bytes = heap_bytes(window->size[cursor->at], weight),
-				   .blocks = heap_blocks(weight),
-				   .row = (uint32_t)cursor->row};
+	uint64_t address = value_of(matcher, cursor, WINDOW_ADDRESS);
+	uint64_t weight = value_of(matcher, cursor, WINDOW_WEIGHT);
+	struct live_block block = {
+		.bytes = heap_bytes(value_of(matcher, cursor, WINDOW_SIZE), weight),
+		.blocks = heap_blocks(weight),
+		.row = (uint32_t)cursor->row};
 	struct block_table *live = &matcher->live;
-	struct block_slot *slot;
+	size_t slot;
 
-	if (!block.address)
+	if (!address)
 		return;
 	if (live->count > live->mask / 8 * 7)
 		grow_table(live);
-	slot = find_block(live, block.address);
+	slot = find_block(live, address);
 	/* A block that is there already: a realloc in place, or a release that was not recorded. */
-	if (slot->row != HEAP_NEVER)
-		end_block(matcher, slot, cursor->row);
+	if (live->steps[slot])
+		end_block(matcher, live->rows[slot], cursor->row);
 	else
 		live->count++;
-	*slot = block;
+	put_block(live, slot, address, block.row);
 	matcher->heap->fate[cursor->row] = HEAP_FATE_LEFT;
 	count_block(matcher, &block, 1);
 	*newest = block.row;
@@ -414,10 +492,10 @@ static void note_loss(struct matcher *matcher, uint64_t address, uint64_t loss)
 		[HEAP_LOST_INDIRECTLY] = HEAP_FATE_INDIRECTLY_LOST,
 		[HEAP_LOST_POSSIBLY] = HEAP_FATE_POSSIBLY_LOST,
 	};
-	uint32_t block = find_block(&matcher->live, address)->row;
+	size_t slot = find_block(&matcher->live, address);
 
-	if (block != HEAP_NEVER && loss >= HEAP_LOST_DEFINITELY && loss <= HEAP_LOST_POSSIBLY)
-		matcher->heap->fate[block] = fates[loss];
+	if (matcher->live.steps[slot] && loss >= HEAP_LOST_DEFINITELY && loss <= HEAP_LOST_POSSIBLY)
+		matcher->heap->fate[matcher->live.rows[slot]] = fates[loss];
 }
 
 /* What the search did not call lost is reachable. */
@@ -427,7 +505,7 @@ static void note_search(struct matcher *matcher)
 
 	heap->searched = true;
 	for (size_t i = 0; i <= matcher->live.mask; i++) {
-		uint32_t block = matcher->live.slots[i].row;
+		uint32_t block = matcher->live.steps[i] ? matcher->live.rows[i] : HEAP_NEVER;
 
 		if (block != HEAP_NEVER && heap->fate[block] == HEAP_FATE_LEFT)
 			heap->fate[block] = HEAP_FATE_REACHABLE;
@@ -436,9 +514,8 @@ static void note_search(struct matcher *matcher)
 
 static void take(struct matcher *matcher, const struct cursor *cursor)
 {
-	const struct window *window = cursor->window;
-	unsigned type = (unsigned)window->type[cursor->at];
-	uint64_t address = window->address[cursor->at];
+	unsigned type = (unsigned)value_of(matcher, cursor, WINDOW_TYPE);
+	uint64_t address = value_of(matcher, cursor, WINDOW_ADDRESS);
 	uint32_t *newest = &matcher->newest.items[cursor->thread];
 
 	if (heap_is_allocation(type))
@@ -446,7 +523,7 @@ static void take(struct matcher *matcher, const struct cursor *cursor)
 	else if (type == HEAP_FREE)
 		release(matcher, address, cursor->row, newest);
 	else if (type == HEAP_LOST)
-		note_loss(matcher, address, window->size[cursor->at]);
+		note_loss(matcher, address, value_of(matcher, cursor, WINDOW_SIZE));
 	else if (type == HEAP_SEARCHED)
 		note_search(matcher);
 	note_course(matcher, cursor->time_ns);
@@ -470,7 +547,7 @@ static void find_span(struct experiment_heap *heap, const struct experiment_trac
 
 void experiment_heap_match(struct experiment_heap *heap, const struct experiment_trace *trace)
 {
-	struct matcher matcher = {.heap = heap, .trace = trace};
+	struct matcher matcher = {.heap = heap, .trace = trace, .live.trace = trace};
 
 	size_t count = trace->rows.count;
 
@@ -489,7 +566,8 @@ void experiment_heap_match(struct experiment_heap *heap, const struct experiment
 	heap->left_bytes = matcher.bytes;
 	heap->left_blocks = matcher.blocks;
 	cursors_fini(&matcher);
-	free(matcher.live.slots);
+	free(matcher.live.rows);
+	free(matcher.live.steps);
 }
 
 void experiment_heap_fini(struct experiment_heap *heap)

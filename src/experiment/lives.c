@@ -399,12 +399,11 @@ struct image_use lives_read_use(const struct process *process)
 
 	struct image_use use = {.events = profile->event_count,
 				.last_ns = profile->last_us * 1000,
-				.threads = profile->threads.count};
+				.threads = profile->threads.count,
+				.cpu_us = profile->state_us[FORMAT_STATE_USER] +
+					  profile->state_us[FORMAT_STATE_SYSTEM] +
+					  profile->state_us[FORMAT_STATE_TRAP]};
 
-	for (size_t i = 0; i < profile->threads.count; i++)
-		use.cpu_us += profile->threads.items[i].state_us[FORMAT_STATE_USER] +
-			      profile->threads.items[i].state_us[FORMAT_STATE_SYSTEM] +
-			      profile->threads.items[i].state_us[FORMAT_STATE_TRAP];
 	experiment_profile_fini(&own);
 	diag_fini(&unheard);
 	return use;

@@ -47,9 +47,11 @@ static struct profile_thread *thread_of(struct profile_reader *reader)
 
 static uint32_t find_thread(struct experiment_profile *profile, uint64_t number)
 {
-	uint32_t fresh = (uint32_t)profile->threads.count;
-	uint32_t index = hash_map_put(&profile->thread_ids, number, fresh);
+	uint32_t fresh = (uint32_t)profile->threads.count, index;
 
+	profile->thread_ids.item = sizeof(*profile->threads.items);
+	index = pair_set_put(&profile->thread_ids, profile->threads.items, (uint32_t)number,
+			     (uint32_t)(number >> 32), fresh);
 	if (index == fresh)
 		vec_push(&profile->threads)->number = number;
 	return index;
@@ -63,9 +65,11 @@ static void close_segment(struct profile_reader *reader)
 
 	struct profile_thread *thread = thread_of(reader);
 
-	for (size_t i = 0; i < PROFILE_STATES; i++)
-		thread->state_us[i] += reader->state_us[i];
-	thread->event_count += reader->segment_events;
+	for (size_t i = 0; i < PROFILE_STATES; i++) {
+		thread->recorded_us += reader->state_us[i];
+		reader->profile->state_us[i] += reader->state_us[i];
+	}
+	thread->has_events |= reader->segment_events > 0;
 	if (!thread->number)
 		reader->nameless += reader->segment_events;
 	reader->profile->event_count += reader->segment_events;
@@ -85,7 +89,7 @@ static void add_row(struct profile_reader *reader, unsigned state, uint64_t weig
 {
 	struct rows *rows = &reader->profile->rows;
 
-	if (!reader->segment)
+	if (!reader->segment || reader->segment->count == UINT32_MAX)
 		open_segment(reader);
 	rows_put(rows, ROW_TIME, reader->time);
 	rows_put(rows, ROW_STACK, reader->stack < NO_STACK_ID ? reader->stack : NO_STACK_ID);
@@ -150,7 +154,7 @@ static void set_thread(struct profile_reader *reader, uint64_t number, uint64_t 
 	struct profile_thread *thread = thread_of(reader);
 
 	reader->backward += time < thread->end_us;
-	if (!thread->began && !thread->event_count && !thread->end_us)
+	if (!thread->began && !thread->has_events && !thread->end_us)
 		thread->begin_us = time;
 	note_time(reader);
 }
@@ -167,25 +171,41 @@ static const uint8_t *read_thread(struct profile_reader *reader, const uint8_t *
 		return NULL;
 	set_thread(reader, number, time);
 	context_reader_reset(&reader->context);
-	thread_of(reader)->tid = tid;
+	thread_of(reader)->tid = (uint32_t)(tid < UINT32_MAX ? tid : UINT32_MAX);
 	thread_of(reader)->began = true;
 	return in;
 }
 
-static void pause_or_resume(struct profile_thread *thread, bool pause, uint64_t time)
+/* Valid until the next thread gets its own. */
+static struct profile_more *more_of(struct profile_reader *reader)
 {
+	struct experiment_profile *profile = reader->profile;
+	struct profile_thread *thread = thread_of(reader);
+
+	if (!thread->more) {
+		vec_push(&profile->more);
+		thread->more = (uint32_t)profile->more.count;
+	}
+	return &profile->more.items[thread->more - 1];
+}
+
+static void pause_or_resume(struct profile_reader *reader, bool pause)
+{
+	struct profile_thread *thread = thread_of(reader);
+	struct profile_more *more = more_of(reader);
+
 	if (pause && !thread->paused)
-		thread->pause_begin_us = time;
-	else if (!pause && thread->paused && time > thread->pause_begin_us)
-		thread->paused_us += time - thread->pause_begin_us;
+		more->pause_begin_us = reader->time;
+	else if (!pause && thread->paused && reader->time > more->pause_begin_us)
+		more->paused_us += reader->time - more->pause_begin_us;
 	thread->paused = pause;
 }
 
-static uint32_t *name_of(struct profile_thread *thread, unsigned tag)
+static uint32_t *name_of(struct profile_more *more, unsigned tag)
 {
-	return tag == FORMAT_TAG_NAME	 ? &thread->name
-	       : tag == FORMAT_TAG_GROUP ? &thread->group
-					 : &thread->parent;
+	return tag == FORMAT_TAG_NAME	 ? &more->name
+	       : tag == FORMAT_TAG_GROUP ? &more->group
+					 : &more->parent;
 }
 
 /* A thread may be named again: the last name counts. */
@@ -198,10 +218,10 @@ static const uint8_t *read_name(struct profile_reader *reader, unsigned tag, con
 	in = varint_get(in, end, &length);
 	if (!in || length >= FORMAT_NAME_ROOM || length > (size_t)(end - in))
 		return NULL;
-	*name_of(thread_of(reader), tag) = (uint32_t)profile->names.count + 1;
+	*name_of(more_of(reader), tag) = (uint32_t)profile->texts.count + 1;
 	for (uint64_t i = 0; i < length; i++)
-		*vec_push(&profile->names) = (char)in[i];
-	*vec_push(&profile->names) = '\0';
+		*vec_push(&profile->texts) = (char)in[i];
+	*vec_push(&profile->texts) = '\0';
 	return in + length;
 }
 
@@ -232,7 +252,7 @@ static const uint8_t *read_control(struct profile_reader *reader, unsigned tag, 
 	if (tag == FORMAT_TAG_THREAD_END)
 		thread_of(reader)->ended = true;
 	else
-		pause_or_resume(thread_of(reader), tag == FORMAT_TAG_PAUSE, reader->time);
+		pause_or_resume(reader, tag == FORMAT_TAG_PAUSE);
 	return in;
 }
 
@@ -329,7 +349,16 @@ void experiment_profile_add_thread(struct experiment_profile *profile, uint64_t 
 {
 	uint32_t index = find_thread(profile, number);
 
-	profile->threads.items[index].tid = tid;
+	profile->threads.items[index].tid = (uint32_t)(tid < UINT32_MAX ? tid : UINT32_MAX);
+}
+
+const struct profile_thread *profile_find_thread(const struct experiment_profile *profile,
+						 uint64_t number)
+{
+	uint32_t index = pair_set_get(&profile->thread_ids, profile->threads.items,
+				      (uint32_t)number, (uint32_t)(number >> 32));
+
+	return index == HASH_NONE ? NULL : &profile->threads.items[index];
 }
 
 void experiment_profile_fill(struct experiment_profile *profile, const struct profile_event *events,
@@ -360,8 +389,9 @@ void experiment_profile_fini(struct experiment_profile *profile)
 	rows_fini(&profile->rows);
 	vec_fini(&profile->segments);
 	vec_fini(&profile->threads);
-	vec_fini(&profile->names);
-	hash_map_fini(&profile->thread_ids);
+	vec_fini(&profile->more);
+	vec_fini(&profile->texts);
+	pair_set_fini(&profile->thread_ids);
 	collections_fini(&profile->collections);
 	*profile = (struct experiment_profile){0};
 }
@@ -404,14 +434,14 @@ void experiment_profile_begin(struct experiment_profile *profile, uint64_t user_
 }
 
 /* What is not known of a thread's end; with all of its life, what was pending at its last event. */
-static uint64_t tail_us(const struct profile_thread *thread, uint64_t end_us, bool whole)
+static uint64_t tail_us(const struct experiment_profile *profile,
+			const struct profile_thread *thread, uint64_t end_us, bool whole)
 {
 	bool open = thread->began && !thread->ended && !thread->paused;
 	uint64_t tail = end_us > thread->end_us ? end_us - thread->end_us : 0;
-	uint64_t own = thread->begin_us + thread->paused_us;
+	uint64_t own =
+		thread->begin_us + profile_more(profile, thread)->paused_us + thread->recorded_us;
 
-	for (size_t state = 0; state < PROFILE_STATES; state++)
-		own += thread->state_us[state];
 	if (whole && end_us > own && end_us - own > tail)
 		tail = end_us - own;
 	return open ? tail : 0;
@@ -452,13 +482,13 @@ void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us,
 	uint64_t tails_us = 0;
 
 	for (size_t i = 0; i < profile->threads.count; i++) {
-		uint64_t tail = tail_us(&profile->threads.items[i], end_us, rest.whole);
+		uint64_t tail = tail_us(profile, &profile->threads.items[i], end_us, rest.whole);
 
 		tails_us += tail < TAIL_US ? tail : TAIL_US;
 	}
 	rows_open(&profile->rows);
 	for (size_t i = 0; i < profile->threads.count && end_us < TIME_MAX_US; i++) {
-		uint64_t tail = tail_us(&profile->threads.items[i], end_us, rest.whole);
+		uint64_t tail = tail_us(profile, &profile->threads.items[i], end_us, rest.whole);
 		uint64_t worth = tail < TAIL_US ? tail : TAIL_US;
 		uint64_t rest_us = rest.user_us + rest.system_us;
 		uint64_t part =

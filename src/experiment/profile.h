@@ -25,21 +25,28 @@ enum { PROFILE_WEIGHT /* µs */, PROFILE_FIELDS };
 
 /* Rows in a run that are of one thread. */
 struct profile_segment {
-	size_t first, count;
+	size_t first;
+	uint32_t count;
 	uint32_t thread; /* index into threads */
 };
 
+/* A thread takes some 12 bytes of the file, and there may be millions: each byte here counts. */
 struct profile_thread {
 	uint64_t number; /* as recorded, from 1; 0: events without a thread */
-	uint64_t tid;
-	uint64_t begin_us, end_us; /* end: the latest time seen while it has not ended */
-	uint64_t paused_us;
-	uint64_t pause_begin_us;
-	bool began, ended, paused;
-	uint64_t event_count;
-	uint64_t state_us[PROFILE_STATES];
-	uint32_t name;		/* 1 + its place in the profile's names; 0: none of its own */
-	uint32_t group, parent; /* the same, of threads of Java: its group and the one around */
+	uint64_t begin_us;
+	uint64_t end_us : 60; /* the latest time seen while it has not ended */
+	bool began : 1, ended : 1, paused : 1, has_events : 1;
+	uint64_t recorded_us; /* the weights of its events */
+	uint32_t tid;	      /* UINT32_MAX: more than that, which no kernel gives */
+	uint32_t more;	      /* 1 + its place in the profile's list of these; 0: it has none */
+};
+
+/* What few threads of many have: names, pauses. */
+struct profile_more {
+	uint64_t paused_us, pause_begin_us;
+	/* What it is called: 1 + places in the profile's texts; 0: not at all. */
+	uint32_t name;
+	uint32_t group, parent; /* of threads of Java: its group and the one around */
 };
 
 struct experiment_profile {
@@ -52,10 +59,12 @@ struct experiment_profile {
 	struct rows rows;
 	VEC(struct profile_segment) segments;
 	VEC(struct profile_thread) threads;
-	VEC(char) names;	    /* of threads and groups, each with the byte 0 */
-	struct hash_map thread_ids; /* number → index into threads */
+	VEC(struct profile_more) more;
+	VEC(char) texts;	    /* names of threads and groups, each with the byte 0 */
+	struct pair_set thread_ids; /* number → index into threads */
 	struct collections collections;
 	uint64_t event_count;
+	uint64_t state_us[PROFILE_STATES]; /* the weights of all threads' events */
 	uint64_t dropped;
 	uint64_t stackless; /* events whose call stack is missing, after profile_bind */
 	uint64_t last_us;   /* the latest time of an event */
@@ -70,16 +79,29 @@ void experiment_profile_read(struct experiment_profile *profile,
 			     const struct read_context *context);
 void experiment_profile_fini(struct experiment_profile *profile);
 
+/* The thread of that number, or NULL. */
+const struct profile_thread *profile_find_thread(const struct experiment_profile *profile,
+						 uint64_t number);
+
+static inline const struct profile_more *profile_more(const struct experiment_profile *profile,
+						      const struct profile_thread *thread)
+{
+	static const struct profile_more none;
+
+	return thread->more ? &profile->more.items[thread->more - 1] : &none;
+}
+
+/* The text of one of its names, "": there is none. */
 static inline const char *profile_name(const struct experiment_profile *profile, uint32_t name)
 {
-	return name ? &profile->names.items[name - 1] : "";
+	return name ? &profile->texts.items[name - 1] : "";
 }
 
 /* What the thread is called, "": it has no name of its own. */
 static inline const char *profile_thread_name(const struct experiment_profile *profile,
 					      const struct profile_thread *thread)
 {
-	return profile_name(profile, thread->name);
+	return profile_name(profile, profile_more(profile, thread)->name);
 }
 
 /* An event of another source than our own files. */

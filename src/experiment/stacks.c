@@ -44,7 +44,7 @@ void stack_builder_init(struct stack_builder *builder, struct stack_tree *tree)
 void stack_builder_fini(struct stack_builder *builder)
 {
 	for (size_t i = 0; i < builder->pcs.count; i++)
-		hash_map_fini(&builder->pcs.items[i]);
+		pair_set_fini(&builder->pcs.items[i]);
 	vec_fini(&builder->pcs);
 	hash_map_fini(&builder->epoch_ids);
 	pair_set_fini(&builder->nodes);
@@ -61,9 +61,10 @@ uint32_t stack_builder_location(struct stack_builder *builder, uint64_t pc, uint
 	uint32_t index = hash_map_put(&builder->epoch_ids, epoch, (uint32_t)builder->pcs.count);
 
 	if (index == builder->pcs.count)
-		vec_push(&builder->pcs);
+		vec_push(&builder->pcs)->item = sizeof(*tree->locations.items);
 
-	uint32_t location = hash_map_put(&builder->pcs.items[index], pc, fresh);
+	uint32_t location = pair_set_put(&builder->pcs.items[index], tree->locations.items,
+					 (uint32_t)pc, (uint32_t)(pc >> 32), fresh);
 
 	if (location == fresh)
 		*vec_push(&tree->locations) = (struct stack_location){.pc = pc, .epoch = epoch};

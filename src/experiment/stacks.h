@@ -48,7 +48,7 @@ struct stack_tree {
 struct stack_builder {
 	struct stack_tree *tree;
 	struct hash_map epoch_ids; /* epoch → index into pcs */
-	VEC(struct hash_map) pcs;  /* per epoch: pc → location */
+	VEC(struct pair_set) pcs;  /* per epoch: pc → location */
 	struct pair_set nodes;	   /* (parent, location) → node */
 };
 

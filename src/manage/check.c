@@ -156,15 +156,11 @@ static struct yield add_up(const struct experiment *experiment)
 		yield.threads += profile->threads.count;
 		yield.blocks += profile->counts.blocks + process->stacks.counts.blocks;
 		yield.checked += profile->counts.checked + process->stacks.counts.checked;
-		for (size_t k = 0; k < profile->threads.count; k++) {
-			const uint64_t *state_us = profile->threads.items[k].state_us;
-
-			yield.cpu_s += (double)(state_us[FORMAT_STATE_USER] +
-						state_us[FORMAT_STATE_SYSTEM] +
-						state_us[FORMAT_STATE_TRAP] +
-						state_us[PROFILE_STATE_CPU]) /
-				       1e6;
-		}
+		yield.cpu_s += (double)(profile->state_us[FORMAT_STATE_USER] +
+					profile->state_us[FORMAT_STATE_SYSTEM] +
+					profile->state_us[FORMAT_STATE_TRAP] +
+					profile->state_us[PROFILE_STATE_CPU]) /
+			       1e6;
 	}
 	return yield;
 }

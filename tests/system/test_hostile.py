@@ -281,6 +281,12 @@ def trace(name, records):
     return {name: golden.file_header(name) + golden.block(records, 4, 1)}
 
 
+def blocks_of_threads(count):
+    """Threads of two live allocations each, between which all others have theirs."""
+    one = (b'\x80' + golden.varint(i % count + 1) + b'\x20\1' + golden.zigzag(16) + b'\1' for i in range(2 * count))
+    return trace('heaptrace', b''.join(one))
+
+
 def named(count):
     texts = b''.join(b'\x85' + golden.varint(i) + b'\1a' for i in range(1, count + 1))
     return texts + b''.join(b'\x20\1' + golden.varint(i) + b'\1' + golden.varint(i) + b'\1' for i in range(1, count + 1))
@@ -331,6 +337,7 @@ RECORDINGS = {
     'samples': (10000, lambda n: {'overview': golden.file_header('overview') + b''.join(golden.sample(i, 0, f'{i}') for i in range(n))}, '',
                 ['-overview', '-samples', '-header']),
     'blocks': (200000, lambda n: trace('heaptrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'heap', ['-leaks', '-allocs', '-heapstat', '-report']),
+    'blocks of many threads': (20000, blocks_of_threads, 'heap', ['-leaks', '-functions']),
     'locks': (200000, lambda n: trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'sync', ['-locks', '-functions', '-report']),
     'communicators': (20, lambda n: trace('mpitrace', communicators(n)), 'mpi', ['-mpistat', '-mpimatrix', '-mpiwaits', '-mpimessages', '-mpicomms', '-report']),
     'stacks in constructs': (2000, in_constructs, 'openmp', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
@@ -339,23 +346,70 @@ RECORDINGS = {
 }
 
 
+def record(path, kind, number):
+    """An experiment with so many of a kind; its size."""
+    _, make, setting, _ = RECORDINGS[kind]
+    shutil.rmtree(path, ignore_errors=True)
+    golden.founder(path)
+    log = path / 'log.xml'
+    log.write_text(log.read_text().replace('<argument', f'<setting name="{setting}" value="all"/>\n<argument', 1))
+    for name, data in make(number).items():
+        golden.write(path, name, data)
+    return sum(file.stat().st_size for file in path.iterdir())
+
+
+# Kinds of which even the least take no more than 8 times their size, beside what an experiment of nothing takes: how many, and what is asked.
+DENSE = {
+    'threads': (400000, ['-functions'], ['-header', '-statistics'], ['check']),
+    'blocks': (1000000, ['-functions'], ['-leaks'], ['-allocs'], ['-heapstat'], ['check']),
+}
+
+
+@test(alone=True)
+def what_is_dense(t):
+    """Threads and live allocations, each of as few bytes as it can have."""
+    path, empty = t.directory / 'hostile.er', t.directory / 'empty.er'
+    golden.founder(empty)
+    for kind, (number, *questions) in DENSE.items():
+        size = record(path, kind, number)
+        for words in questions:
+            words = words if words == ['check'] else ['print', '-limit', '20', *words]
+            _, memory, messages = spend(t, *words, path)
+            more = memory - spend(t, *words, empty)[1]
+            t.check(more <= TIMES * size, f'{kind}, {words}: {more / size:.1f} times the size of {size / (1 << 20):.1f} MB ({messages[-200:]})')
+    for kind, number, words in ('blocks of many threads', 40000, '-functions'), ('threads', 400000, '-timeline'), ('threads', 400000, '-report'):
+        size = record(path, kind, number)
+        _, memory, messages = spend(t, 'print', '-limit', '20', words, path)
+        t.check(memory <= TIMES * size + BESIDE, f'{kind}, {words}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+
+
+@test
+def more_threads_than_lanes(t):
+    """Of very many threads the last lane of a timeline is that of all others: nothing is left out."""
+    path, count, lanes = t.directory / 'hostile.er', 40000, 1 << 15
+    record(path, 'threads', count)
+    shown = t.print(path, '-timeline')[0]
+    t.equal(len(shown['lanes']), lanes + 1, 'lanes')
+    last = shown['lanes'][-1]
+    t.equal((last['name'], last['experiment'], last['thread'], last['events']), ('All other threads', 0, 0, {'clock': count - lanes}), 'the last lane')
+    t.equal(sum(lane['events']['clock'] for lane in shown['lanes']), count, 'events of all lanes')
+    us = [round(1e6 * row['states']['user']) for row in shown['rows'] if row['states']]
+    t.equal(sum(us), count, 'us of all cells')
+    page = t.print(path, '-timeline', '-events', str(lanes + 1), '10')[0]
+    t.equal(({event['lane'] for event in page['rows']}, page['total_events']), ({lanes}, count), 'lanes of the first events of the others')
+
+
 @test(alone=True)
 def recordings(t):
     """Events, threads, call stacks and traces may be some bytes each, and take more than 8 times as much; the cost grows as they do, and no faster."""
     path, empty = t.directory / 'hostile.er', t.directory / 'empty.er'
     golden.founder(empty)
     least = spend(t, 'print', '-functions', empty)[0]
-    for kind, (count, make, setting, commands) in RECORDINGS.items():
+    for kind, (count, _, _, commands) in RECORDINGS.items():
         for words in ['check'], ['print', '-limit', '20', *commands]:
             spent = []
             for number in count, GROWTH * count:
-                shutil.rmtree(path, ignore_errors=True)
-                golden.founder(path)
-                log = path / 'log.xml'
-                log.write_text(log.read_text().replace('<argument', f'<setting name="{setting}" value="all"/>\n<argument', 1))
-                for name, data in make(number).items():
-                    golden.write(path, name, data)
-                size = sum(file.stat().st_size for file in path.iterdir())
+                size = record(path, kind, number)
                 seconds, memory, messages = spend(t, *words, path)
                 t.check(memory <= TIMES_DENSE * size + BESIDE, f'{kind}, {words}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
                 spent.append(seconds)

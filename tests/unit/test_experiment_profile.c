@@ -108,12 +108,13 @@ static void test_every_kind_of_record(void **state)
 	assert_int_equal(thread->tid, 100);
 	assert_int_equal(thread->begin_us, 10);
 	assert_int_equal(thread->end_us, 266);
-	assert_int_equal(thread->paused_us, 100);
+	assert_int_equal(profile_more(profile, thread)->paused_us, 100);
 	assert_true(thread->began && thread->ended && !thread->paused);
-	assert_int_equal(thread->state_us[FORMAT_STATE_USER], 6);
-	assert_int_equal(thread->state_us[FORMAT_STATE_SYSTEM], 128);
-	assert_int_equal(thread->state_us[FORMAT_STATE_SLEEP], 2);
-	assert_int_equal(thread->state_us[FORMAT_STATE_WAIT_CPU], 3);
+	assert_int_equal(thread->recorded_us, 6 + 128 + 2 + 3);
+	assert_int_equal(profile->state_us[FORMAT_STATE_USER], 6);
+	assert_int_equal(profile->state_us[FORMAT_STATE_SYSTEM], 128);
+	assert_int_equal(profile->state_us[FORMAT_STATE_SLEEP], 2);
+	assert_int_equal(profile->state_us[FORMAT_STATE_WAIT_CPU], 3);
 	assert_int_equal(fixture.diags.count, 0);
 	bytes_free(&payload);
 	end(&fixture);
@@ -140,8 +141,8 @@ static void test_threads_change_within_and_between_blocks(void **state)
 	const struct experiment_profile *profile = &fixture.profile;
 
 	assert_int_equal(profile->threads.count, 2);
-	assert_int_equal(profile->threads.items[0].state_us[FORMAT_STATE_USER], 13);
-	assert_int_equal(profile->threads.items[1].state_us[FORMAT_STATE_SLEEP], 20);
+	assert_int_equal(profile->threads.items[0].recorded_us, 13);
+	assert_int_equal(profile->threads.items[1].recorded_us, 20);
 	assert_int_equal(profile->threads.items[1].begin_us, 105);
 	assert_int_equal(profile->threads.items[1].end_us, 125);
 	assert_int_equal(profile->segments.count, 3);
@@ -172,7 +173,8 @@ static void test_hours_of_sleep_keep_their_weight(void **state)
 	uint64_t sum = 0;
 
 	assert_int_equal(profile->event_count, 2);
-	assert_int_equal(profile->threads.items[0].state_us[FORMAT_STATE_SLEEP], hours);
+	assert_int_equal(profile->threads.items[0].recorded_us, hours + 1);
+	assert_int_equal(profile->state_us[FORMAT_STATE_SLEEP], hours);
 	for (size_t row = 0; row < profile->rows.count; row++)
 		sum += rows_get(&profile->rows, ROW_FIELD + PROFILE_WEIGHT, row);
 	assert_int_equal(sum, hours + 1);
@@ -259,7 +261,7 @@ static void test_growing_file(void **state)
 	free(image);
 	read_profile(&fixture);
 	assert_int_equal(fixture.profile.event_count, 3);
-	assert_int_equal(fixture.profile.threads.items[2].state_us[FORMAT_STATE_USER], 12);
+	assert_int_equal(fixture.profile.threads.items[2].recorded_us, 12);
 	assert_int_equal(fixture.diags.count, 0);
 	end(&fixture);
 }
@@ -277,7 +279,7 @@ static void check_damage(const void *bad, size_t size, const char *text)
 	bytes_put(&payload, bad, size);
 	add_block(&fixture, 1, 0, &payload);
 	read_profile(&fixture);
-	assert_int_equal(fixture.profile.threads.items[0].state_us[FORMAT_STATE_USER], 10);
+	assert_int_equal(fixture.profile.state_us[FORMAT_STATE_USER], 10);
 	assert_int_equal(fixture.diags.count, 1);
 	assert_non_null(strstr(fixture.diags.items[0].text, text));
 	bytes_free(&payload);
@@ -328,8 +330,8 @@ static void test_bad_headers(void **state)
 	header = (void *)(fixture.file.data + second + 2 * length);
 	header->encoding = 9;
 	read_profile(&fixture);
-	assert_int_equal(fixture.profile.threads.items[0].state_us[FORMAT_STATE_USER], 10);
-	assert_int_equal(fixture.profile.threads.items[1].state_us[FORMAT_STATE_USER], 7);
+	assert_int_equal(fixture.profile.threads.items[0].recorded_us, 10);
+	assert_int_equal(fixture.profile.threads.items[1].recorded_us, 7);
 	assert_int_equal(fixture.diags.count, 1);
 	assert_non_null(strstr(fixture.diags.items[0].text, "could not be read"));
 	bytes_free(&payload);

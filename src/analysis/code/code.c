@@ -23,7 +23,7 @@ static uint32_t add_pc(struct code *code, const struct code_pc *pc)
 
 	for (;; key++) { /* two pcs of one key take neighbours */
 		uint32_t fresh = (uint32_t)code->pcs.count;
-		uint32_t known = hash_map_put(&code->known, key, fresh);
+		uint32_t known = key_numbers_put(&code->known, key);
 
 		if (known == fresh) {
 			*vec_push(&code->pcs) = *pc;
@@ -111,6 +111,7 @@ const struct code *code_of(struct session *session)
 		for (size_t k = 0; k < experiment->processes.count; k++)
 			add_process(session, experiment, &experiment->processes.items[k]);
 	}
+	key_numbers_fini(&session->code->known);
 	sort_pcs(session->code);
 	code_make_tree(session);
 	return session->code;
@@ -131,7 +132,6 @@ void code_fini(struct session *session)
 	vec_fini(&code->pcs);
 	vec_fini(&code->parts);
 	hash_map_fini(&code->has_lines);
-	hash_map_fini(&code->known);
 	hash_map_fini(&code->sources);
 	string_table_fini(&code->announced_sources);
 	vec_fini(&code->announced_first);

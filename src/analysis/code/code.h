@@ -7,6 +7,7 @@
 #define HELIO_ANALYSIS_CODE_H
 
 #include "analysis/tree/tally.h"
+#include "base/key_numbers.h"
 #include "object/lines/lines.h"
 
 struct isa;
@@ -41,7 +42,7 @@ struct code_part {
 
 struct code {
 	VEC(struct code_pc) pcs;
-	struct hash_map known;		       /* code_hash() → pc */
+	struct key_numbers known;	       /* code_hash() → pc; while the pcs are found */
 	struct hash_map sources;	       /* function → the file of its first line, plus 1 */
 	struct string_table announced_sources; /* of the functions before the one that is next */
 	VEC(uint32_t) announced_first;	       /* the first function of each of them */

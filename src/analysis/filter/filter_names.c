@@ -224,11 +224,13 @@ static size_t count_threads(const struct session *session)
 static const char *name_of(const struct experiment_profile *profile,
 			   const struct profile_thread *thread, enum thread_name_kind kind)
 {
+	const struct profile_more *more = profile_more(profile, thread);
+
 	if (kind == THREAD_NAME)
-		return profile_thread_name(profile, thread);
-	if (!thread->group)
+		return profile_name(profile, more->name);
+	if (!more->group)
 		return NULL;
-	return profile_name(profile, kind == THREAD_GROUP ? thread->group : thread->parent);
+	return profile_name(profile, kind == THREAD_GROUP ? more->group : more->parent);
 }
 
 uint64_t *filter_threads(struct session *session, enum thread_name_kind kind,

@@ -114,10 +114,7 @@ static void load_thread_of_all(const struct filter_rows *rows, struct filter_slo
 /* NULL: nothing is known of it. */
 static const struct profile_thread *thread_of(const struct filter_rows *rows)
 {
-	const struct experiment_profile *profile = &rows->process->process->profile;
-	uint32_t thread = hash_map_get(&profile->thread_ids, rows->run->thread);
-
-	return thread == HASH_NONE ? NULL : &profile->threads.items[thread];
+	return profile_find_thread(&rows->process->process->profile, rows->run->thread);
 }
 
 static void load_java_thread(const struct filter_rows *rows, struct filter_slot *slot)
@@ -125,7 +122,7 @@ static void load_java_thread(const struct filter_rows *rows, struct filter_slot 
 	const struct profile_thread *thread = thread_of(rows);
 
 	load_thread_of_all(rows, slot);
-	if (!thread || !thread->group)
+	if (!thread || !profile_more(&rows->process->process->profile, thread)->group)
 		filter_fill(slot, rows->run->count, 0);
 }
 
@@ -417,8 +414,8 @@ static bool has_java_threads(const struct session *session)
 		const struct experiment_profile *profile =
 			&session->scanned.items[i].process->profile;
 
-		for (size_t k = 0; k < profile->threads.count; k++)
-			if (profile->threads.items[k].group)
+		for (size_t k = 0; k < profile->more.count; k++)
+			if (profile->more.items[k].group)
 				return true;
 	}
 	return false;

@@ -118,24 +118,21 @@ const char *index_thread_label(const struct session *session, struct arena *aren
 {
 	uint64_t number = value & UINT32_MAX, id = value >> 32;
 	const struct experiment_profile *profile = &session->scanned.items[id - 1].process->profile;
-	uint32_t thread = hash_map_get(&profile->thread_ids, number);
+	const struct profile_thread *of = profile_find_thread(profile, number);
 
 	if (session->processes.items[id - 1].is_unrecorded)
 		return arena_printf(arena, "Process %llu, " UNRECORDED_PREFIX "%s>",
 				    (unsigned long long)id,
 				    session->processes.items[id - 1].target);
 
-	if (thread == HASH_NONE) /* of an experiment that is compared with this one */
+	if (!of) /* of an experiment that is compared with this one */
 		return arena_printf(arena, "Process %llu, Thread %llu", (unsigned long long)id,
 				    (unsigned long long)number);
 
-	const struct profile_thread *of = &profile->threads.items[thread];
-
 	const char *name = profile_thread_name(profile, of);
 
-	return arena_printf(arena, "Process %llu, Thread %llu (%s%stid %llu)",
-			    (unsigned long long)id, (unsigned long long)number, name,
-			    *name ? ", " : "", (unsigned long long)of->tid);
+	return arena_printf(arena, "Process %llu, Thread %llu (%s%stid %u)", (unsigned long long)id,
+			    (unsigned long long)number, name, *name ? ", " : "", of->tid);
 }
 
 /* "Process 1, Thread 2 (worker, tid 123), group pool in main" */
@@ -147,16 +144,16 @@ static const char *java_thread_label(const struct session *session, struct arena
 
 	const struct experiment_profile *profile =
 		&session->scanned.items[(value >> 32) - 1].process->profile;
-	uint32_t number = hash_map_get(&profile->thread_ids, value & UINT32_MAX);
+	const struct profile_thread *thread = profile_find_thread(profile, value & UINT32_MAX);
 	const char *label = index_thread_label(session, arena, value);
 
-	if (number == HASH_NONE || !profile->threads.items[number].group)
+	if (!thread || !profile_more(profile, thread)->group)
 		return label;
 
-	const struct profile_thread *thread = &profile->threads.items[number];
-	const char *parent = profile_name(profile, thread->parent);
+	const struct profile_more *more = profile_more(profile, thread);
+	const char *parent = profile_name(profile, more->parent);
 
-	return arena_printf(arena, "%s, group %s%s%s", label, profile_name(profile, thread->group),
+	return arena_printf(arena, "%s, group %s%s%s", label, profile_name(profile, more->group),
 			    *parent ? " in " : "", parent);
 }
 
@@ -191,10 +188,8 @@ static const char *collection_label(const struct session *session, struct arena 
 		return arena_printf(arena, "Process %llu, GCEvent %llu", id, number);
 
 	const struct collection *of = &profile->collections.list.items[number - 1];
-	uint32_t thread = hash_map_get(&profile->thread_ids, of->thread);
-	const char *name = thread == HASH_NONE
-				   ? ""
-				   : profile_thread_name(profile, &profile->threads.items[thread]);
+	const struct profile_thread *thread = profile_find_thread(profile, of->thread);
+	const char *name = thread ? profile_thread_name(profile, thread) : "";
 
 	return arena_printf(
 		arena,
@@ -380,7 +375,7 @@ static void fill_index(struct tally *tally, const struct query *query, const voi
 	const struct index_view *view = arg;
 	struct session *session = tally->session;
 	struct index_groups groups;
-	size_t rows;
+	size_t rows, all;
 
 	table_init(table, query, COLUMNS_EXCLUSIVE);
 	table->title = arena_strdup(&table->arena, view->object->title);
@@ -394,7 +389,9 @@ static void fill_index(struct tally *tally, const struct query *query, const voi
 	/* Of a family of hundreds most have done nothing. */
 	if (processes)
 		drop_empty(&groups, query, keys, &rows);
+	all = processes ? rows : groups.values.count;
 	rows = rows < most ? rows : most;
+	table->more = all - rows;
 	table_set_rows(table, rows + 1);
 	fill_rows(session, view->object, &groups, keys, table);
 	free(keys);

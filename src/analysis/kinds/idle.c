@@ -15,16 +15,19 @@
 
 /* What a thread did. */
 struct thread_life {
-	uint64_t thread;		    /* its number */
 	uint64_t all_us, lock_us, sleep_us; /* the latter: waiting for work */
 };
 
-/* Of one process, by one thread of the scan. */
+/*
+ * Of some threads of one process.  Where there are very many, they are looked at in pieces: all at
+ * once would take more memory than what is recorded of them.
+ */
 struct thread_lives {
-	const bool *waits;	 /* by node of its stacks */
-	struct hash_map numbers; /* thread → place in … */
-	VEC(struct thread_life) of;
+	bool *waits;	     /* by node of the process's stacks */
+	size_t first, count; /* of the profile's threads */
+	struct thread_life *of;
 };
+enum { PIECES = 8, PIECE_LEAST = 1 << 18 };
 
 /* "___pthread_cond_wait", "__new_sem_wait_slow64.constprop.0", "epoll_wait". */
 static bool waits_for_work(const char *name)
@@ -154,67 +157,62 @@ static bool *find_waits(struct session *session, const struct session_process *p
 	return waits;
 }
 
-static struct thread_life *life_of(struct thread_lives *lives, uint64_t thread)
+/* NULL: the thread is not of this piece. */
+static struct thread_life *life_of(const struct thread_lives *lives,
+				   const struct experiment_profile *profile, uint64_t thread)
 {
-	uint32_t fresh = (uint32_t)lives->of.count;
-	uint32_t number = hash_map_put(&lives->numbers, thread, fresh);
+	const struct profile_thread *known = profile_find_thread(profile, thread);
+	size_t at = known ? (size_t)(known - profile->threads.items) - lives->first : SIZE_MAX;
 
-	if (number == fresh)
-		*vec_push(&lives->of) = (struct thread_life){.thread = thread};
-	return &lives->of.items[number];
+	return at < lives->count ? &lives->of[at] : NULL;
+}
+
+/* Several threads of ours may have events of one thread. */
+static void add_up(uint64_t *sum, uint64_t us)
+{
+	__atomic_fetch_add(sum, us, __ATOMIC_RELAXED);
 }
 
 static void count_piece(const struct scan_piece *piece, void *state)
 {
 	const struct event_run *run = piece->run;
 	const uint8_t *chosen = piece->measuring.chosen;
-	struct thread_lives *lives = state;
+	const struct thread_lives *lives = state;
+	struct thread_life *life = NULL, piece_life = {0};
 
-	if (run->kind != EVENTS_CLOCK)
+	if (run->kind == EVENTS_CLOCK)
+		life = life_of(lives, &run->process->profile, run->thread);
+	if (!life)
 		return;
 
 	const uint64_t *weights = event_field(run, PROFILE_WEIGHT);
 	const uint64_t *states = event_column(run, ROW_TYPE);
 	const uint32_t *stacks = event_stacks(run);
-	struct thread_life *life = life_of(lives, run->thread);
 
 	for (size_t row = 0; row < run->count; row++) {
 		if (chosen && !chosen[row])
 			continue;
-		life->all_us += weights[row];
+		piece_life.all_us += weights[row];
 		if (!lives->waits[stacks[row]])
 			continue;
-		life->lock_us += states[row] == FORMAT_STATE_USER_LOCK ? weights[row] : 0;
-		life->sleep_us += states[row] == FORMAT_STATE_SLEEP ? weights[row] : 0;
+		piece_life.lock_us += states[row] == FORMAT_STATE_USER_LOCK ? weights[row] : 0;
+		piece_life.sleep_us += states[row] == FORMAT_STATE_SLEEP ? weights[row] : 0;
 	}
-}
-
-static void add_lives(struct thread_lives *to, const struct thread_lives *from)
-{
-	for (size_t i = 0; i < from->of.count; i++) {
-		const struct thread_life *part = &from->of.items[i];
-		struct thread_life *life = life_of(to, part->thread);
-
-		life->all_us += part->all_us;
-		life->lock_us += part->lock_us;
-		life->sleep_us += part->sleep_us;
-	}
-}
-
-static void lives_fini(struct thread_lives *lives)
-{
-	hash_map_fini(&lives->numbers);
-	vec_fini(&lives->of);
+	add_up(&life->all_us, piece_life.all_us);
+	add_up(&life->lock_us, piece_life.lock_us);
+	add_up(&life->sleep_us, piece_life.sleep_us);
 }
 
 /* The first thread is in no pool: it waits for an answer, or for the others' end. */
-static void judge(const struct thread_lives *lives, uint64_t first_thread,
+static void judge(const struct thread_lives *lives, const struct session_process *process,
 		  struct idle_threads *idle)
 {
-	for (size_t i = 0; i < lives->of.count; i++) {
-		const struct thread_life *life = &lives->of.items[i];
+	const struct profile_thread *threads = process->process->profile.threads.items;
 
-		if (life->thread == first_thread ||
+	for (size_t i = 0; i < lives->count; i++) {
+		const struct thread_life *life = &lives->of[i];
+
+		if (threads[lives->first + i].number == process->first_thread ||
 		    life->lock_us + life->sleep_us <= life->all_us / 2)
 			continue;
 		idle->lock_threads += life->lock_us >= life->sleep_us;
@@ -227,25 +225,22 @@ static void judge(const struct thread_lives *lives, uint64_t first_thread,
 static void add_process(struct tally *tally, const struct session_process *process,
 			struct idle_threads *idle)
 {
-	size_t threads = scan_threads();
-	struct thread_lives *lives = xcalloc(threads, sizeof(*lives));
+	size_t threads = scan_threads(), count = process->process->profile.threads.count;
+	size_t most = count / PIECES > PIECE_LEAST ? count / PIECES + 1 : PIECE_LEAST;
+	struct thread_lives lives = {.waits = find_waits(tally->session, process)};
 	void **states = xcalloc(threads, sizeof(*states));
-	bool *waits = find_waits(tally->session, process);
 
-	for (size_t i = 0; i < threads; i++) {
-		lives[i].waits = waits;
-		states[i] = &lives[i];
+	for (size_t i = 0; i < threads; i++)
+		states[i] = &lives;
+	for (; lives.first < count; lives.first += most) {
+		lives.count = count - lives.first < most ? count - lives.first : most;
+		lives.of = xcalloc(lives.count, sizeof(*lives.of));
+		scan_process(tally, process, count_piece, states);
+		judge(&lives, process, idle);
+		free(lives.of);
 	}
-	scan_process(tally, process, count_piece, states);
-	for (size_t i = 1; i < threads; i++) {
-		add_lives(&lives[0], &lives[i]);
-		lives_fini(&lives[i]);
-	}
-	judge(&lives[0], process->first_thread, idle);
-	lives_fini(&lives[0]);
 	free(states);
-	free(lives);
-	free(waits);
+	free(lives.waits);
 }
 
 void view_idle_threads(struct session *session, const struct query *query,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scans.  The runs of a process are dealt out in stretches of equal numbers of rows, one per
- * thread; small processes are not worth a thread.
+ * thread; small processes are not worth a thread.  Each thread goes through all runs, and leaves
+ * out what is not its own: a list of them would take more memory than runs of one event.
  */
 #include "analysis/session/scan.h"
 
@@ -20,17 +21,13 @@ enum {
 	THREADS_MAX = 64,
 };
 
-struct run_list {
-	VEC(struct event_run) runs;
-	size_t rows;
-};
-
-/* One thread's part: rows [first, end) of the list. */
+/* One thread's part: rows [first, end) of the process, its kinds one after the other. */
 struct part {
 	const struct tally *tally;
 	const struct session_process *process;
-	const struct run_list *list;
 	size_t first, end;
+	size_t at;    /* the first row of the next run */
+	bool is_over; /* it is not wanted any more */
 	void (*visit)(const struct scan_piece *piece, void *state);
 	void *state;
 	struct filter_slot *slots[QUERY_FILTERS];
@@ -73,12 +70,13 @@ size_t scan_threads_for(size_t rows)
 	return asked_threads() || threads < worth ? threads : worth;
 }
 
-static void add_run(const struct event_run *run, void *arg)
+static size_t count_rows(const struct process *process)
 {
-	struct run_list *list = arg;
+	size_t count = process->profile.rows.count;
 
-	*vec_push(&list->runs) = *run;
-	list->rows += run->count;
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		count += process->traces[kind].rows.count;
+	return count;
 }
 
 static bool is_filtered(const struct tally *tally)
@@ -147,28 +145,32 @@ static bool visit_run(struct part *part, const struct event_run *run)
 	return true;
 }
 
+/* As much of a run as is in the part. */
+static void visit_own(const struct event_run *run, void *arg)
+{
+	struct part *part = arg;
+	size_t at = part->at, first = part->first > at ? part->first - at : 0, end;
+
+	part->at += run->count;
+	if (part->is_over || part->at <= part->first || at >= part->end)
+		return;
+	end = part->end - at < run->count ? part->end - at : run->count;
+
+	struct event_run own = event_run_part(run, first, end - first);
+
+	part->is_over = !visit_run(part, &own);
+}
+
 static void *run_part(void *arg)
 {
 	struct part *part = arg;
-	size_t at = 0;
 
 	part->columns = xmalloc(sizeof(*part->columns));
 	for (size_t i = 0; i < QUERY_FILTERS; i++)
 		if (part->tally->filters[i])
 			part->slots[i] = filter_slots(part->tally->filters[i]);
-	for (size_t i = 0; i < part->list->runs.count && at < part->end; i++) {
-		const struct event_run *run = &part->list->runs.items[i];
-		size_t first = part->first > at ? part->first - at : 0;
-		size_t end = part->end - at < run->count ? part->end - at : run->count;
-
-		if (first < end) {
-			struct event_run mine = event_run_part(run, first, end - first);
-
-			if (!visit_run(part, &mine))
-				break;
-		}
-		at += run->count;
-	}
+	for (int kind = 0; kind < EVENTS_KINDS; kind++)
+		events_for_each_run(part->process->process, (enum event_kind)kind, visit_own, part);
 	for (size_t i = 0; i < QUERY_FILTERS; i++)
 		free(part->slots[i]);
 	free(part->columns);
@@ -190,7 +192,7 @@ static void scan(const struct tally *tally, const struct session_process *proces
 		 void (*visit)(const struct scan_piece *piece, void *state), void *const *states,
 		 size_t count)
 {
-	struct run_list list = {0};
+	size_t rows = count_rows(process->process);
 	struct part parts[THREADS_MAX];
 	pthread_t threads[THREADS_MAX];
 	size_t started = 1;
@@ -204,18 +206,15 @@ static void scan(const struct tally *tally, const struct session_process *proces
 		session->rows_before = 0; /* the next pass over all */
 	if (!tally_looks_at(tally, process) || (session->watch && session->watch->cancelled))
 		return;
-	for (int kind = 0; kind < EVENTS_KINDS; kind++)
-		events_for_each_run(process->process, (enum event_kind)kind, add_run, &list);
-	if (!asked_threads() && count > list.rows / least_rows(process->process) + 1)
-		count = list.rows / least_rows(process->process) + 1;
+	if (!asked_threads() && count > rows / least_rows(process->process) + 1)
+		count = rows / least_rows(process->process) + 1;
 	watching.parts = count;
 	for (size_t i = 0; i < count; i++)
 		parts[i] = (struct part){
 			.tally = tally,
 			.process = process,
-			.list = &list,
-			.first = list.rows / count * i,
-			.end = i + 1 < count ? list.rows / count * (i + 1) : list.rows,
+			.first = rows / count * i,
+			.end = i + 1 < count ? rows / count * (i + 1) : rows,
 			.visit = visit,
 			.state = states[i],
 			.watching = &watching,
@@ -228,7 +227,6 @@ static void scan(const struct tally *tally, const struct session_process *proces
 		pthread_join(threads[i], NULL);
 	for (size_t i = started; i < count; i++) /* no thread was to be had */
 		run_part(&parts[i]);
-	vec_fini(&list.runs);
 }
 
 void scan_process(const struct tally *tally, const struct session_process *process,

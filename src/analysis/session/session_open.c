@@ -175,11 +175,12 @@ static uint64_t recorded_ns(const struct experiment_profile *profile,
 	life_ns -= pauses_ns < life_ns ? pauses_ns : life_ns;
 	for (size_t i = 0; i < profile->threads.count; i++) {
 		const struct profile_thread *thread = &profile->threads.items[i];
-		uint64_t life_us = thread->end_us > thread->begin_us + thread->paused_us
-					   ? thread->end_us - thread->begin_us - thread->paused_us
+		uint64_t paused_us = profile_more(profile, thread)->paused_us;
+		uint64_t life_us = thread->end_us > thread->begin_us + paused_us
+					   ? thread->end_us - thread->begin_us - paused_us
 					   : 0;
 
-		paused |= thread->paused || thread->paused_us;
+		paused |= thread->paused || paused_us;
 		most_us = life_us > most_us ? life_us : most_us;
 	}
 	return paused && most_us * 1000 < life_ns ? most_us * 1000 : life_ns;
@@ -288,10 +289,8 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->collection_count = profile->collections.list.count;
 	info->collection_seconds = (double)profile->collections.sum_ns / 1e9;
 	info->heap_unseen = process->traces[TRACE_HEAP].present && !process->heap.peak_blocks;
-	for (size_t i = 0; i < profile->threads.count; i++)
-		for (size_t state = 0; state < PROFILE_STATES; state++)
-			info->state_seconds[state] +=
-				(double)profile->threads.items[i].state_us[state] / 1e6;
+	for (size_t state = 0; state < PROFILE_STATES; state++)
+		info->state_seconds[state] = (double)profile->state_us[state] / 1e6;
 }
 
 /* A founder's own image may be over at once: `sh -c "exec program"`. */

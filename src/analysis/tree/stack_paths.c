@@ -35,7 +35,7 @@ static uint32_t add_frame(struct stack_paths *paths, uint32_t function, uint32_t
 
 	for (;; key++) { /* two frames of one key take neighbours */
 		uint32_t fresh = (uint32_t)paths->frames.count;
-		uint32_t known = hash_map_put(&paths->known_frames, key, fresh);
+		uint32_t known = key_numbers_put(&paths->known_frames, key);
 		const struct path_frame *there = &paths->frames.items[known];
 
 		if (known == fresh) {
@@ -125,7 +125,7 @@ void stack_paths_init(struct stack_paths *paths, struct tally *tally, const stru
 		.session = tally->session, .query = query, .shape = tally->shape};
 	code_of(paths->session);
 	tree_init(&paths->stacks);
-	*vec_push(&paths->frames) = (struct path_frame){FUNCTION_TOTAL, NODE_NONE, 0};
+	add_frame(paths, FUNCTION_TOTAL, NODE_NONE, 0);
 	paths->processes = xcalloc(paths->session->scanned.count + 1, sizeof(*paths->processes));
 }
 
@@ -138,7 +138,7 @@ void stack_paths_fini(struct stack_paths *paths)
 	free(paths->processes);
 	call_tree_fini(&paths->stacks);
 	vec_fini(&paths->frames);
-	hash_map_fini(&paths->known_frames);
+	key_numbers_fini(&paths->known_frames);
 }
 
 /* ---- their frames ---- */

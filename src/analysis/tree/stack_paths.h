@@ -27,8 +27,8 @@ struct stack_paths {
 	const struct query *query;
 	struct shape *shape;
 	VEC(struct path_frame) frames;
-	struct hash_map known_frames;
-	struct call_tree stacks; /* the functions of its nodes are frames */
+	struct key_numbers known_frames; /* by a hash of each */
+	struct call_tree stacks;	 /* the functions of its nodes are frames */
 	struct paths_of_process *processes;
 };
 

@@ -78,6 +78,7 @@ struct table {
 	size_t column_count;
 	struct row *rows;
 	size_t row_count;
+	size_t more; /* of index objects, not compared: rows that the limit leaves out */
 	double *values;
 	double *errors; /* standard errors of the values, 0: exact; NULL: not asked for */
 	double *base;

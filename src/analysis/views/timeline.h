@@ -26,11 +26,11 @@ struct timeline_range {
 	uint64_t begin_ns, end_ns; /* the end is behind it; 0: that of all */
 };
 
-/* A thread with events. */
+/* A thread with events; of tens of thousands the last lane is that of all others. */
 struct timeline_lane {
-	uint32_t process;		 /* id of its process_info */
-	uint64_t thread;		 /* its number */
-	const char *name;		 /* as in the list of threads */
+	uint32_t process; /* id of its process_info; 0: of all others, which has … */
+	uint64_t thread;  /* its number; … 0 here */
+	const char *name; /* as in the list of threads */
 	uint32_t events[TIMELINE_KINDS]; /* damaged files may have millions of threads */
 };
 

@@ -522,7 +522,8 @@ static size_t lane_size(const struct timed_lane *lane)
 static bool is_worth_it(const struct timeline_index *index, const struct session *session)
 {
 	return index->lane_count <= LANES_FEW ||
-	       session->row_count / index->lane_count >= ROWS_OF_LANE;
+	       (index->lane_count <= LANES_MOST &&
+		session->row_count / index->lane_count >= ROWS_OF_LANE);
 }
 
 const struct timeline_index *timeline_index_of(struct tally *tally)

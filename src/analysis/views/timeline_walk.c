@@ -27,23 +27,20 @@ struct walk {
 	void (*visit)(const struct timed_event *event, void *arg);
 	void *arg;
 	VEC(struct waiting_event) waiting;
-	struct hash_map threads; /* number → place in … */
-	VEC(uint64_t) ends;	 /* … how far each has come, ns */
-	uint64_t thread;	 /* the last one that was asked for … */
-	uint32_t at;		 /* … and its place */
+	const struct experiment_profile *profile;
+	uint64_t *ends;	 /* by its threads: how far each has come, ns */
+	uint64_t thread; /* the last one that was asked for … */
+	uint64_t *end;	 /* … and its end; NULL: none was */
 };
 
 static uint64_t *end_of(struct walk *walk, uint64_t thread)
 {
-	uint32_t fresh = (uint32_t)walk->ends.count;
-
-	if (!fresh || walk->thread != thread) {
+	if (!walk->end || walk->thread != thread) {
 		walk->thread = thread;
-		walk->at = hash_map_put(&walk->threads, thread, fresh);
-		if (walk->at == fresh)
-			*vec_push(&walk->ends) = 0;
+		walk->end = &walk->ends[profile_find_thread(walk->profile, thread) -
+					walk->profile->threads.items];
 	}
-	return &walk->ends.items[walk->at];
+	return walk->end;
 }
 
 /* When the first of those that wait began: not before another's end, be the file damaged. */
@@ -129,13 +126,16 @@ static void walk_piece(const struct scan_piece *piece, void *state)
 void timeline_walk(const struct tally *tally, const struct session_process *process,
 		   void (*visit)(const struct timed_event *event, void *arg), void *arg)
 {
-	struct walk walk = {.visit = visit, .arg = arg};
+	const struct experiment_profile *profile = &process->process->profile;
+	struct walk walk = {.visit = visit,
+			    .arg = arg,
+			    .profile = profile,
+			    .ends = xcalloc(profile->threads.count + 1, sizeof(*walk.ends))};
 
 	scan_in_order(tally, process, walk_piece, &walk);
 	flush(&walk);
 	vec_fini(&walk.waiting);
-	vec_fini(&walk.ends);
-	hash_map_fini(&walk.threads);
+	free(walk.ends);
 }
 
 /* ---- lanes ---- */
@@ -156,6 +156,7 @@ static void find_lane(const struct event_run *run, void *arg)
 {
 	struct finding *finding = arg;
 	struct lanes *lanes = finding->lanes;
+	uint64_t key = lane_key(finding->process, run->thread);
 	uint32_t fresh = (uint32_t)lanes->lanes.count;
 	struct event_run last;
 	uint64_t end;
@@ -165,8 +166,11 @@ static void find_lane(const struct event_run *run, void *arg)
 	last = event_run_piece(run, run->count - 1, finding->columns);
 	end = event_times(&last)[0];
 	lanes->last_ns = end > lanes->last_ns ? end : lanes->last_ns;
-	if (end >= finding->begin_ns &&
-	    hash_map_put(&lanes->known, lane_key(finding->process, run->thread), fresh) == fresh)
+	if (end < finding->begin_ns)
+		return;
+	if (fresh == LANES_MOST)
+		lanes->has_rest |= hash_map_get(&lanes->known, key) == HASH_NONE;
+	else if (hash_map_put(&lanes->known, key, fresh) == fresh)
 		*vec_push(&lanes->lanes) = (struct timeline_lane){.process = finding->process->id,
 								  .thread = run->thread};
 }
@@ -204,11 +208,15 @@ void lanes_find(struct lanes *lanes, const struct tally *tally, uint64_t begin_n
 			     (uint64_t)lanes->lanes.items[i].process << 32 |
 				     (lanes->lanes.items[i].thread & UINT32_MAX),
 			     i);
+	if (lanes->has_rest)
+		vec_push(&lanes->lanes);
 }
 
 uint32_t lanes_at(const struct lanes *lanes, const struct session_process *process, uint64_t thread)
 {
-	return hash_map_get(&lanes->known, lane_key(process, thread));
+	uint32_t lane = hash_map_get(&lanes->known, lane_key(process, thread));
+
+	return lane == HASH_NONE && lanes->has_rest ? (uint32_t)lanes->lanes.count - 1 : lane;
 }
 
 void lanes_fini(struct lanes *lanes)
@@ -250,8 +258,11 @@ struct timeline_lane *lanes_kept(const struct lanes *lanes, const struct session
 			continue;
 		moved[i] = (uint32_t)*count;
 		kept[*count] = *lane;
-		kept[(*count)++].name = index_thread_label(
-			session, arena, (uint64_t)lane->process << 32 | lane->thread);
+		kept[(*count)++].name =
+			lane->process
+				? index_thread_label(session, arena,
+						     (uint64_t)lane->process << 32 | lane->thread)
+				: "All other threads";
 	}
 	return kept;
 }

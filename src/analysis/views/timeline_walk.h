@@ -21,14 +21,21 @@ struct timed_event {
 void timeline_walk(const struct tally *tally, const struct session_process *process,
 		   void (*visit)(const struct timed_event *event, void *arg), void *arg);
 
+/*
+ * So many threads have a lane each; all that are met later share one more, so that files of
+ * millions of threads do not take a name and cells for each.
+ */
+enum { LANES_MOST = 1 << 15 };
+
 /* The threads with events, those of which all end before the range left out. */
 struct lanes {
 	struct hash_map known; /* process and thread → lane */
 	VEC(struct timeline_lane) lanes;
+	bool has_rest;	  /* the last lane is that of all other threads: its process is 0 */
 	uint64_t last_ns; /* the end of the last event of all */
 };
 void lanes_find(struct lanes *lanes, const struct tally *tally, uint64_t begin_ns);
-/* The lane of a thread, or HASH_NONE. */
+/* The lane of a thread, or HASH_NONE: it has none, and there is none for all others. */
 uint32_t lanes_at(const struct lanes *lanes, const struct session_process *process,
 		  uint64_t thread);
 void lanes_fini(struct lanes *lanes);

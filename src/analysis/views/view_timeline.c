@@ -133,7 +133,8 @@ static void choose_functions(struct making *making)
 	free(most);
 }
 
-static void set_cells(struct making *making, size_t cells)
+/* In the timeline's memory, where they stay. */
+static void set_cells(struct making *making, struct timeline *timeline, size_t cells)
 {
 	uint64_t length = making->to.range.end_ns - making->to.range.begin_ns;
 	size_t lanes = making->to.lanes.lanes.count ? making->to.lanes.lanes.count : 1;
@@ -143,7 +144,8 @@ static void set_cells(struct making *making, size_t cells)
 		cells = most;
 	making->to.cell_ns = length / cells + (length % cells != 0);
 	making->to.cell_count = length / making->to.cell_ns + (length % making->to.cell_ns != 0);
-	making->to.cells = xcalloc(lanes * making->to.cell_count, sizeof(*making->to.cells));
+	making->to.cells =
+		arena_array(&timeline->arena, struct timeline_cell, lanes * making->to.cell_count);
 	making->to.seen = xcalloc(lanes, sizeof(*making->to.seen));
 }
 
@@ -179,9 +181,9 @@ static void take(struct making *making, const struct query *query, struct timeli
 	timeline->lanes = lanes_kept(lanes, session, &timeline->arena, making->to.seen, moved,
 				     &timeline->lane_count);
 	cells = timeline->lane_count * making->to.cell_count;
-	timeline->cells = arena_array(&timeline->arena, struct timeline_cell, cells + 1);
+	timeline->cells = making->to.cells;
 	for (size_t i = 0; i < lanes->lanes.count; i++)
-		if (moved[i] != HASH_NONE)
+		if (moved[i] != HASH_NONE && moved[i] != i)
 			memcpy(&timeline->cells[moved[i] * making->to.cell_count],
 			       &making->to.cells[i * making->to.cell_count],
 			       making->to.cell_count * sizeof(*making->to.cells));
@@ -260,23 +262,25 @@ static void find_collections(const struct tally *tally, struct timeline *timelin
 }
 
 /* Of all events: where there is no index, and in tests. */
-static void make_directly(struct making *making, struct timeline_range range, size_t cells)
+static void make_directly(struct making *making, struct timeline *timeline,
+			  struct timeline_range range, size_t cells)
 {
 	lanes_find(&making->to.lanes, making->tally, range.begin_ns);
 	making->to.range = lanes_range(&making->to.lanes, range);
-	set_cells(making, cells);
+	set_cells(making, timeline, cells);
 	walk_all(making);
 	choose_functions(making);
 }
 
-static void make_by_index(struct making *making, const struct timeline_index *index,
-			  struct timeline_range range, size_t cells)
+static void make_by_index(struct making *making, struct timeline *timeline,
+			  const struct timeline_index *index, struct timeline_range range,
+			  size_t cells)
 {
 	const struct session *session = making->tally->session;
 
 	cells_lanes(&making->to, index, session, range.begin_ns);
 	making->to.range = lanes_range(&making->to.lanes, range);
-	set_cells(making, cells);
+	set_cells(making, timeline, cells);
 	cells_fill(&making->to, index, session);
 }
 
@@ -292,14 +296,13 @@ static void make(struct session *session, const struct query *query, bool direct
 	making.tally = tally_of(session, &together);
 	index = directly ? NULL : timeline_index_of(making.tally);
 	if (index)
-		make_by_index(&making, index, range, cells);
+		make_by_index(&making, timeline, index, range, cells);
 	else
-		make_directly(&making, range, cells);
+		make_directly(&making, timeline, range, cells);
 	take(&making, &together, timeline);
 	find_collections(making.tally, timeline);
 	hash_map_fini(&making.known);
 	vec_fini(&making.own);
-	free(making.to.cells);
 	free(making.to.seen);
 	lanes_fini(&making.to.lanes);
 	tally_release(making.tally);

@@ -367,15 +367,15 @@ static void add_threads(struct report *report)
 	struct query query = hot_query(report, choices);
 	struct table table;
 
+	query.limit = 1 + THREADS_SHOWN;
 	view_threads(report->print->session, &query, &table);
 	if (table.row_count > 2) {
 		add_hot_section(report, "The busiest threads");
-		for (size_t i = 1; i < table.row_count && i <= THREADS_SHOWN; i++)
+		for (size_t i = 1; i < table.row_count; i++)
 			add_value(report, "threads", "", table.rows[i].name, report->metric,
 				  table.values[i * table.column_count], report->total);
-		if (table.row_count > THREADS_SHOWN + 1)
-			result_note(&report->result, "%25s  and %zu more", "",
-				    table.row_count - THREADS_SHOWN - 1);
+		if (table.more)
+			result_note(&report->result, "%25s  and %zu more", "", table.more);
 	}
 	table_fini(&table);
 }
