@@ -76,6 +76,7 @@ def every_call(t):
     found = check_waits(t, result, set(KINDS) - {'condition', 'timeout'}, 'wait_{}')
     t.equal(found['call_mutex'][1], CALLS, 'calls in call_mutex')
     t.equal(found['call_others'][1], 5 * CALLS, 'calls in call_others')
+    t.equal(found['call_mutex'][0] + found['call_others'][0], 0, 'waited where all is free')
     t.equal(found['wait_condition'][1], 2 * ROUNDS, 'calls in wait_condition')  # a mutex and a condition
     process = t.read(result.experiment)['']
     t.equal(len(process['threads']), 2 + ROUNDS, 'threads')

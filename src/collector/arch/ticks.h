@@ -6,10 +6,13 @@
  *   uint64_t arch_ticks(void)
  *     of the same rate on all processors where the kernel's clock is made of it (core/stamp.c); not
  *     ordered with what is under way in the processor
+ *   bool arch_ticks_are_steady(void)
+ *     of the same rate at all times
  */
 #ifndef HELIO_COLLECTOR_ARCH_TICKS_H
 #define HELIO_COLLECTOR_ARCH_TICKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(__x86_64__)

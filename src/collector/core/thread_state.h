@@ -180,6 +180,14 @@ enum { UNDER_WAY_MAX = 4 };
  */
 enum thread_lock { LOCK_FREE, LOCK_TAKEN, LOCK_BY_CALL };
 
+/* A place of the clock in the processor's counter, and its rate (stamp.h). */
+struct stamp {
+	uint64_t ticks, ns;		/* the last look at the clock */
+	uint64_t scale;			/* ns per tick << 32; 0: the rate is not known */
+	uint64_t reach;			/* ticks up to the next look; 0: look now */
+	uint64_t since_ticks, since_ns; /* the look from which on the rate is measured */
+};
+
 /* A wait that a runtime tells of, by calls of its own at both ends. */
 struct runtime_wait {
 	uint64_t since_ns, recorded_ns; /* 0: there is none */
@@ -223,6 +231,7 @@ struct thread {
 	uint64_t inside_sp;		   /* where the stack was then */
 	uint64_t measured_ticks;	   /* it is measured, since then; 0: it is not */
 	uint32_t to_measure, measured_gap; /* calls up to the next that is; between the last two */
+	struct stamp stamp;
 	struct pending_call call[UNDER_WAY_MAX]; /* outermost first */
 	uint32_t calls;
 	bool over;			/* nothing more is recorded of them, nor of what follows */

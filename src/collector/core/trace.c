@@ -14,6 +14,7 @@
 #include "collector/storage/blockfile.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/recording_clock.h"
+#include "collector/storage/stacktable.h"
 #include "collector/storage/text.h"
 #include "format/varint.h"
 
@@ -288,15 +289,6 @@ struct thread *trace_enter(enum trace_kind kind)
 	return thread;
 }
 
-uint32_t trace_stack(struct thread *thread)
-{
-	thread_lock_by_call(thread);
-	uint32_t stack = stack_of_caller(thread);
-
-	thread_unlock(thread);
-	return stack;
-}
-
 uint32_t trace_stack_above(struct thread *thread, const void *frame)
 {
 	thread_lock_by_call(thread);
@@ -428,6 +420,18 @@ bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type
 	if (!trace_lock(thread))
 		return false;
 	uint32_t stack = stack_of_caller(thread);
+	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
+
+	thread_unlock(thread);
+	return done;
+}
+
+bool trace_event_in(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		    const void *function, const uint64_t *fields)
+{
+	if (!trace_lock(thread))
+		return false;
+	uint32_t stack = stacktable_intern(stack_of_caller(thread), (uint64_t)function, NULL);
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
 
 	thread_unlock(thread);

@@ -87,12 +87,8 @@ static inline void trace_leave(struct thread *thread)
 	thread->inside = 0;
 }
 
-/* The call stack of the wrapped function's caller. The calling thread's. */
-uint32_t trace_stack(struct thread *thread);
-/* The same, where the wrapped function knows its __builtin_frame_address(0). */
-uint32_t trace_stack_above(struct thread *thread, const void *frame);
-
-/* The same, where the wrapped function knows its __builtin_frame_address(0). */
+/* The call stack of the wrapped function's caller.  frame: that function's
+ * __builtin_frame_address(0).  The calling thread's. */
 uint32_t trace_stack_above(struct thread *thread, const void *frame);
 
 /*
@@ -104,7 +100,10 @@ bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uin
 /* The same, with the call stack of the wrapped function's caller. */
 bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		      const uint64_t *fields);
-/* The same, where the wrapped function knows its __builtin_frame_address(0). */
+/* The same, with `function`, which that one has called, as the leaf. */
+bool trace_event_in(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		    const void *function, const uint64_t *fields);
+/* The same as trace_event_here, where the wrapped function knows its __builtin_frame_address(0). */
 bool trace_event_above(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		       const void *frame, const uint64_t *fields);
 /* As trace_event, in a handler, which holds the thread's lock already. */

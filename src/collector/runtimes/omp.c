@@ -71,7 +71,7 @@ static uint64_t to_ns(const struct constructs *of, uint64_t ticks)
 {
 	uint64_t ns = clock_now_ns() - of->ns, passed = omp_ticks() - of->ticks;
 
-	if (!stamp.trusted)
+	if (!stamp_trusted)
 		return ticks;
 	return passed ? (uint64_t)((unsigned __int128)ticks * ns / passed) : 0;
 }

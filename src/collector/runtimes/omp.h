@@ -22,7 +22,7 @@
 /* Of the processor's counter where that is the kernel's clock, else ns. */
 static inline uint64_t omp_ticks(void)
 {
-	return stamp.trusted ? arch_ticks() : clock_now_ns();
+	return stamp_trusted ? arch_ticks() : clock_now_ns();
 }
 
 /* The calling thread, if it is recorded and OpenMP is; or NULL. */

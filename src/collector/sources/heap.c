@@ -12,7 +12,7 @@ void heap_released(const void *block)
 
 	if (!thread)
 		return;
-	trace_event(thread, TRACE_HEAP, HEAP_FREE, stamp_now(), 0, fields);
+	trace_event(thread, TRACE_HEAP, HEAP_FREE, stamp_in_order(thread), 0, fields);
 	trace_leave(thread);
 }
 
@@ -23,7 +23,7 @@ void heap_allocated(enum format_heap_type type, const void *block, size_t size, 
 
 	if (!thread)
 		return;
-	trace_event_above(thread, TRACE_HEAP, type, stamp_now(), frame, fields);
+	trace_event_above(thread, TRACE_HEAP, type, stamp_in_order(thread), frame, fields);
 	trace_leave(thread);
 }
 
@@ -39,7 +39,7 @@ void heap_reallocated(const void *old, uint64_t begin_ns, const void *block, siz
 	if (old && old != block)
 		trace_event(thread, TRACE_HEAP, HEAP_FREE, begin_ns, 0, released);
 	if (block)
-		trace_event_here(thread, TRACE_HEAP, HEAP_REALLOC, stamp_now(), fields);
+		trace_event_here(thread, TRACE_HEAP, HEAP_REALLOC, stamp_in_order(thread), fields);
 	trace_leave(thread);
 }
 
@@ -52,6 +52,6 @@ void heap_mapped(enum format_heap_type type, uint64_t address, size_t size, uint
 
 	if (!thread)
 		return;
-	trace_event_here(thread, TRACE_HEAP, type, stamp_now(), fields);
+	trace_event_here(thread, TRACE_HEAP, type, stamp_in_order(thread), fields);
 	trace_leave(thread);
 }

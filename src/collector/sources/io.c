@@ -4,9 +4,9 @@
 #include "collector/arch/sys.h"
 #include "collector/core/clock_look.h"
 #include "collector/core/pending_call.h"
-#include "collector/core/time.h"
+#include "collector/core/stamp.h"
+#include "collector/core/thread.h"
 #include "collector/storage/recording.h"
-#include "collector/storage/stacktable.h"
 
 #include <errno.h>
 
@@ -25,6 +25,7 @@ void (*io_streams_begin)(void), (*io_streams_finish)(void);
 
 static void begin(void)
 {
+	stamp_begin();
 	if (io_streams_begin)
 		io_streams_begin();
 	io_names_begin();
@@ -49,7 +50,7 @@ __attribute__((noinline)) uint64_t io_begin(void)
 	if (!is_traced())
 		return 0;
 	struct pending_call call = {.kind = TRACE_IO,
-				    .since_ns = clock_now_ns(),
+				    .since_ns = stamp_now_outside(thread_current_if_known()),
 				    .sp = (uint64_t)__builtin_dwarf_cfa()};
 
 	pending_call_begin(&call);
@@ -139,9 +140,10 @@ static uint32_t name_of(struct thread *thread, const struct io_event *event, int
 	return io_name_of_fd(thread, event->fd);
 }
 
-static void write_event(struct thread *thread, uint64_t begin_ns, uint64_t end_ns,
-			const void *function, const struct io_event *event, int error)
+static void write_event(struct thread *thread, uint64_t begin_ns, const void *function,
+			const struct io_event *event, int error)
 {
+	uint64_t end_ns = stamp_now(thread);
 	bool opened = event->type != IO_OPEN || !error;
 	uint64_t fields[IO_FIELDS] = {
 		[IO_DESCRIPTOR] = event->fd >= 0 && opened ? (uint64_t)event->fd + 1 : 0,
@@ -151,15 +153,13 @@ static void write_event(struct thread *thread, uint64_t begin_ns, uint64_t end_n
 		[IO_NAME] = name_of(thread, event, error),
 		[IO_OFFSET] = event->has_offset ? event->offset + 1 : event->requests,
 	};
-	uint32_t stack = stacktable_intern(trace_stack(thread), (uint64_t)function, NULL);
 
-	trace_event(thread, TRACE_IO, event->type, end_ns, stack, fields);
+	trace_event_in(thread, TRACE_IO, event->type, end_ns, function, fields);
 }
 
 void io_end(uint64_t begin_ns, const void *function, const struct io_event *event)
 {
 	int error = event->failed ? errno ? errno : EIO : event->error;
-	uint64_t end_ns = clock_now_ns();
 	bool renamed = event->renames || (event->type == IO_OPEN && !error);
 
 	if (renamed && event->fd >= 0 && collector_is_ours())
@@ -169,7 +169,7 @@ void io_end(uint64_t begin_ns, const void *function, const struct io_event *even
 	if (!thread)
 		return;
 	if (!pending_call_was_written(thread, begin_ns))
-		write_event(thread, begin_ns, end_ns, function, event, error);
+		write_event(thread, begin_ns, function, event, error);
 	trace_leave(thread);
 }
 

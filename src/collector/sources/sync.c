@@ -14,6 +14,7 @@
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/pending_call.h"
+#include "collector/core/stamp.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/storage/experiment.h"
@@ -94,6 +95,7 @@ static void log_threshold(void)
 
 static void begin(void)
 {
+	stamp_begin();
 	if (calibrated) {
 		uint64_t threshold_ns = CALIBRATION_FACTOR * shortest_request_ns();
 
@@ -180,6 +182,20 @@ void sync_grant(const struct pending_call *wait, int error)
 	if (!thread->wait.since_ns && describe(thread, wait, now_ns, error, fields) &&
 	    !pending_call_was_written(thread, wait->since_ns))
 		trace_event_here(thread, TRACE_SYNC, wait->type, now_ns, fields);
+	trace_leave(thread);
+}
+
+void sync_record_free(enum format_sync_type type, const void *object, uint64_t owner,
+		      const void *frame)
+{
+	const uint64_t fields[SYNC_FIELDS] = {
+		[SYNC_OBJECT] = (uint64_t)object, [SYNC_OWNER] = owner};
+	struct thread *thread = trace_enter(TRACE_SYNC);
+
+	if (!thread)
+		return;
+	if (!thread->wait.since_ns)
+		trace_event_above(thread, TRACE_SYNC, type, stamp_in_order(thread), frame, fields);
 	trace_leave(thread);
 }
 

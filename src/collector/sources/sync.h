@@ -3,6 +3,9 @@
  * Synchronization tracing: what a wrapped call that may wait does around the call.
  *
  *   if (sync_leaves_out(return address)) … just the call
+ *   … the function that tries: it was free …
+ *   sync_found_free(type, object, owner)
+ * or
  *   wait = sync_request(type, object, owner)
  *   … the call …
  *   sync_grant(&wait, error)
@@ -65,10 +68,19 @@ static inline bool sync_leaves_out(const void *caller)
 	       sync_machine.is_own();
 }
 
-/* Calls that need not wait are not recorded: those that can be tried first need no clock. */
-static inline bool sync_tries_first(void)
+/*
+ * A lock that can be tried was free: request and grant are one moment, so the clock is read once,
+ * and only where such calls are recorded at all.  owner: as of sync_request; frame:
+ * __builtin_frame_address(0) of the wrapped function.  Keeps errno.
+ */
+void sync_record_free(enum format_sync_type type, const void *object, uint64_t owner,
+		      const void *frame);
+
+static inline __attribute__((always_inline)) void
+sync_found_free(enum format_sync_type type, const void *object, uint64_t owner)
 {
-	return sync_threshold_ns && sync_is_on();
+	if (!sync_threshold_ns)
+		sync_record_free(type, object, owner, __builtin_frame_address(0));
 }
 
 /* object: address, or pthread_t of a thread; owner: id of the thread that held it then; 0: not

@@ -3,11 +3,11 @@
  * Calls that may wait for another thread: POSIX threads, semaphores, C11 threads.  C++'s classes
  * use these.
  *
- * Where only waits of a certain length are asked for, a lock that is free is taken by the
- * function that tries, so it costs some ns more than without us.  Only where that fails the clock
- * is read.  Always timed are calls with a deadline, some of which refuse a bad one before they look
- * at the lock, and mutexes that are robust (a try may leave one locked that nobody can ever have)
- * or know priorities.
+ * A lock that is free is taken by the function that tries, so where only waits of a certain length
+ * are asked for it costs some ns more than without us.  Only where that fails the clock
+ * is read before and after.  Always timed are calls with a deadline, some of which refuse a bad one
+ * before they look at the lock, and mutexes that are robust (a try may leave one locked that nobody
+ * can ever have) or know priorities.
  *
  * Of the functions for conditions glibc has two versions: before 2.3.2 a condition was another
  * structure.  Each has its wrapper.
@@ -275,8 +275,12 @@ static int of_c11(int result)
 	{                                                                                          \
 		if (sync_leaves_out(__builtin_return_address(0)))                                  \
 			return NEXT_SYNC(name)(object);                                            \
-		if (sync_tries_first() && may_try(object) && !NEXT_SYNC(try_name)(object))         \
+		uint64_t held_by = owner(object);                                                  \
+                                                                                                   \
+		if (may_try(object) && !NEXT_SYNC(try_name)(object)) {                             \
+			sync_found_free(SYNC_##type, (const void *)object, held_by);               \
 			return 0;                                                                  \
+		}                                                                                  \
 		TIMED_CALL(type, name, (object), owner, error_of)                                  \
 	}
 
@@ -344,14 +348,14 @@ COLLECTOR_EXPORT int sem_wait(sem_t *object)
 {
 	if (sync_leaves_out(__builtin_return_address(0)))
 		return NEXT_SYNC(sem_wait)(object);
-	if (sync_tries_first()) {
-		int before = errno;
+	int before = errno;
 
-		pthread_testcancel();
-		if (!NEXT_SYNC(sem_trywait)(object))
-			return 0;
-		errno = before;
+	pthread_testcancel();
+	if (!NEXT_SYNC(sem_trywait)(object)) {
+		sync_found_free(SYNC_SEMAPHORE, object, nobody(object));
+		return 0;
 	}
+	errno = before;
 	TIMED_CALL(SEMAPHORE, sem_wait, (object), nobody, of_semaphore)
 }
 

@@ -10,4 +10,10 @@ static inline uint64_t arch_ticks(void)
 	return ticks;
 }
 
+/* The generic timer is, by the architecture. */
+static inline bool arch_ticks_are_steady(void)
+{
+	return true;
+}
+
 #endif
