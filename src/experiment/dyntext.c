@@ -80,6 +80,17 @@ enum status experiment_dyntext_read(const struct map_function *function, struct 
 	return whole ? STATUS_OK : STATUS_DAMAGED;
 }
 
+enum status experiment_dyntext_constants(const struct map_function *function, struct arena *arena,
+					 struct dyntext *out)
+{
+	struct map_function constants = *function;
+
+	constants.text = function->constants;
+	constants.address = FORMAT_PC_JAVA;
+	constants.size = UINT64_MAX;
+	return experiment_dyntext_read(&constants, arena, out);
+}
+
 size_t experiment_dyntext_missing(const struct experiment_map *map,
 				  const struct read_context *context)
 {

@@ -19,6 +19,9 @@ struct dyntext {
  */
 enum status experiment_dyntext_read(const struct map_function *function, struct arena *arena,
 				    struct dyntext *out);
+/* The same of the constants that a method's bytecode refers to, as the code of a record. */
+enum status experiment_dyntext_constants(const struct map_function *function, struct arena *arena,
+					 struct dyntext *out);
 
 /* How many of the functions that say so have nothing in the dyntext of this process. */
 size_t experiment_dyntext_missing(const struct experiment_map *map,

@@ -145,6 +145,7 @@ static bool add_function(struct map_reader *reader, const char **attributes)
 	function->loaded = ++map->events;
 	function->unloaded = UINT64_MAX;
 	xml_number(attributes, "text", &function->text);
+	xml_number(attributes, "constants", &function->constants);
 	latest_at(reader, segment->start)->of_function = (uint32_t)map->segments.count - 1;
 	return true;
 }

@@ -26,6 +26,7 @@ struct map_function {
 	int folder;
 	const char *directory;
 	uint64_t text;
+	uint64_t constants; /* likewise, what its bytecode refers to: a record for itself */
 	/* numbers of the map's events of functions: it was there after the first, up to the second
 	 */
 	uint64_t loaded, unloaded;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Instructions: what they do to the flow of control, what they refer to, and
- * their text.  x86-64 (and 32-bit x86) by Zydis, AArch64 by Capstone, behind
- * one interface.  No I/O, no global state: a decoder belongs to one thread.
+ * their text.  x86-64 (and 32-bit x86) by Zydis, AArch64 by Capstone, Java's
+ * bytecode by our own decoder, behind one interface.  No I/O, no global state: a decoder belongs to
+ * one thread.
  */
 #ifndef HELIO_ISA_ISA_H
 #define HELIO_ISA_ISA_H
@@ -26,7 +27,7 @@ enum isa_kind {
 
 struct isa_instruction {
 	uint64_t address;
-	uint8_t length; /* bytes; never 0 */
+	uint32_t length; /* bytes; never 0 */
 	enum isa_kind kind;
 	bool has_target;      /* a call or jump to a known address */
 	bool has_data;	      /* an operand at an address relative to this instruction */
@@ -53,6 +54,13 @@ bool isa_is_system_call(uint16_t elf_machine, const uint8_t *bytes);
 /* A decoder for an ELF machine (EM_X86_64, EM_386, EM_AARCH64); NULL: one that is not known here.
  */
 struct isa *isa_new(uint16_t elf_machine);
+/* Adds what a constant of a class is, by its place in the constant pool, or adds nothing. */
+typedef void isa_constant(uint16_t index, void *arg, struct strbuf *text);
+/*
+ * One for Java's bytecode; the lower 16 bits of addresses are places in the method.  Where a jump
+ * leads is written as such a place.  Constants: NULL: none are known.
+ */
+struct isa *isa_bytecode_new(isa_constant *constant, void *arg);
 void isa_free(struct isa *isa);
 
 /*

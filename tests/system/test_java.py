@@ -300,3 +300,80 @@ def api(t):
         t.within(times[name] <= 0.03, f'{name}: {times}')
     labels = [sample['label'] for sample in t.read(result.experiment)['']['samples']]
     t.check('at the begin' in labels and 'collector_pause(API)' in labels and 'collector_resume' in labels, f'{labels}')
+
+
+def bytecodes_by_javap(t, *javap):
+    """{name and parameters: [(place, instruction)]}, calls and jumps with their operands as we write them."""
+    text = t.run(t.need('javap'), '-c', '-p', *javap).out
+    found, lines = {}, None
+    for line in text.splitlines():
+        method = re.fullmatch(r'  [\w. \[\]]*?([\w$]+\(.*\)|static \{\})(?: throws .*)?;', line)
+        instruction = re.match(r' +(\d+): (\w+) *(.*)', line)
+        case = re.match(r' +(default|-?\d+): (\d+)$', line)
+        if method:
+            lines = found.setdefault(method[1], [])
+        elif case and lines and lines[-1][1].endswith('switch'):
+            lines[-1][2].append((case[1], int(case[2])))
+        elif instruction and lines is not None:
+            lines.append((int(instruction[1]), instruction[2], [instruction[3]]))
+    return found
+
+
+def listing_rows(t, experiment, function, *more):
+    return t.print(experiment, *more, '-metrics', 'e.totalcpu:i.totalcpu:name', '-disasm', function)[-1]['rows']
+
+
+def instructions_of(rows):
+    return [(int(found[1], 16), found[2], found[3]) for row in rows for found in [re.match(r' +\[ *[\d?]+\] ([0-9a-f]{8}):  (\w+) ?(.*)', row['name'])] if found]
+
+
+@test()
+def bytecode(t):
+    """Every instruction is at the place and of the name that javap says, jumps lead where it says, and operands are as the source has them."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Bytecodes.java').status, 0, 'javac')
+    result = collected(t, 'Bytecodes', 4, status=0)
+    truth = bytecodes_by_javap(t, '-cp', t.directory, 'Bytecodes')
+    for name, signature in (('Bytecodes.every(long, java.lang.Object)', 'every(long, java.lang.Object)'), ('Bytecodes.burn(long)', 'burn(long)'),
+                            ('Bytecodes.main(java.lang.String[])', 'main(java.lang.String[])')):
+        rows = listing_rows(t, result.experiment, name)
+        ours = instructions_of(rows)
+        expected = truth[signature]
+        t.equal([place for place, _, _ in ours], [place for place, _, _ in expected], f'{name}: places')
+        t.equal([word for _, word, _ in ours], [word for _, word, _ in expected], f'{name}: instructions')
+        for (place, word, operand), (_, _, said) in zip(ours, expected):
+            if word.startswith(('if', 'goto')):
+                t.equal(int(operand, 16), int(said[0]), f'{name}: {place} {word}')
+            elif word.endswith('switch'):
+                cases = [(number, int(to, 16)) for number, to in re.findall(r'(default|-?\d+): ([0-9a-f]{8})', operand)]
+                t.equal(cases, said[1:], f'{name}: {place} {word}')
+    operands = {f'{word} {operand}' for _, word, operand in instructions_of(listing_rows(t, result.experiment, 'Bytecodes.every(long, java.lang.Object)'))}
+    for wanted in ('multianewarray int[][][], 3', 'newarray boolean', 'ldc 1.25f', 'ldc 70000', 'ldc2_w 2.5e+300', 'ldc2_w -0', 'iinc_w 7, 1000', 'iinc_w 8, -300',
+                   'getfield Bytecodes.words', 'putstatic Bytecodes.real', 'instanceof java.lang.String', 'invokedynamic run(boolean[])',
+                   'invokeinterface java.lang.Runnable.run()', 'invokestatic Bytecodes.burn(long)', 'invokevirtual java.lang.String.length()',
+                   'new java.lang.IllegalStateException', 'ldc "first"', 'ldc int[]'):
+        t.check(wanted in operands, f'{wanted}: {sorted(operands)}')
+    t.check(any(operand.startswith('ldc "a text of more than sixty') and operand.endswith('..."') for operand in operands), f'{sorted(operands)}')
+
+
+@test()
+def bytecode_metrics(t):
+    """Each instruction has its time, what it calls included; a line of its own how much of it was compiled; a native method is one line."""
+    words = built(t, natives=True)
+    for option, compiled in (('-Xcomp', True), ('-Xint', False)):
+        result = collected(t, option, 'Shares', 1 if option == '-Xint' else 20, *words)
+        rows = mode_rows(t, result.experiment, 'user')
+        for name in ('Shares.work(long)', 'Shares.nativeCalls(long)'):
+            listing = listing_rows(t, result.experiment, name)
+            hotspot = [row['e.totalcpu'] for row in listing if row['name'] == f'       {name} <HotSpot-compiled leaf instructions>']
+            native = [row for row in listing if row['name'] == f'       {name} <Java native method>']
+            own = sum(row['e.totalcpu'] for row in listing if re.match(r' +\[', row['name']) and 'e.totalcpu' in row)
+            if 'native' in name:
+                t.equal([(row['e.totalcpu'], row['i.totalcpu']) for row in native], [(rows[name]['e.totalcpu'], rows[name]['i.totalcpu'])], f'{option}: {name}')
+                t.equal(len(listing), 1, f'{option}: {name}')
+                continue
+            t.near(own, rows[name]['e.totalcpu'], f'{option}: {name}: its instructions', absolute=0.002)
+            t.equal(len(hotspot), int(compiled), f'{option}: {name}: {listing}')
+            t.within(not compiled or 0.8 * own <= hotspot[0] <= own + 0.002, f'{option}: {hotspot} of {own} s compiled')
+        calls = [row['i.totalcpu'] for row in listing_rows(t, result.experiment, 'Shares.two(long)') if 'invokestatic Shares.work(long)' in row['name']]
+        t.near(calls[0], rows['Shares.two(long)']['i.totalcpu'], f'{option}: the call in two', absolute=0.05 * rows['Shares.two(long)']['i.totalcpu'] + 0.02)

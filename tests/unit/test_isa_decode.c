@@ -279,12 +279,102 @@ static void test_system_calls(void **state)
 	assert_int_equal(isa_system_call_size(EM_PPC64), 0);
 }
 
+static void put_number(uint16_t index, void *arg, struct strbuf *text)
+{
+	if (index == 7)
+		strbuf_puts(text, arg);
+}
+
+/* Encodings of the specification of the Java machine; at place 1 of a method. */
+static void test_bytecode(void **state)
+{
+	static const struct {
+		const char *bytes, *text;
+		enum isa_kind kind;
+		uint64_t target;
+	} all[] = {
+		{"00", "nop", ISA_OTHER, 0},
+		{"10ff", "bipush -1", ISA_OTHER, 0},
+		{"118000", "sipush -32768", ISA_OTHER, 0},
+		{"1207", "ldc seven", ISA_OTHER, 0},
+		{"1208", "ldc #8", ISA_OTHER, 0},
+		{"15ff", "iload 255", ISA_OTHER, 0},
+		{"8405fe", "iinc 5, -2", ISA_OTHER, 0},
+		{"c41501ff", "iload_w 511", ISA_OTHER, 0},
+		{"c4840100ff00", "iinc_w 256, -256", ISA_OTHER, 0},
+		{"9d0010", "ifgt 00000011", ISA_CONDITIONAL_JUMP, 0x8000000000070011},
+		{"a7ffff", "goto 00000000", ISA_JUMP, 0x8000000000070000},
+		{"c800010000", "goto_w 00000001", ISA_JUMP, 0x8000000000080001},
+		{"b1", "return", ISA_RETURN, 0},
+		{"b80007", "invokestatic seven", ISA_CALL, 0},
+		{"b900070200", "invokeinterface seven", ISA_CALL, 0},
+		{"bc0a", "newarray int", ISA_OTHER, 0},
+		{"bc03", "newarray ?", ISA_OTHER, 0},
+		{"c5000702", "multianewarray seven, 2", ISA_OTHER, 0},
+		{"cb", "(bad)", ISA_INVALID, 0},
+		{"c400", "(bad)", ISA_INVALID, 0},
+		{"b8", "(bad)", ISA_INVALID, 0},
+	};
+	struct isa *isa = isa_bytecode_new(put_number, "seven");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		uint8_t bytes[64];
+		size_t size = parse_bytes(all[i].bytes, bytes);
+		struct isa_instruction out;
+		struct strbuf text = {0};
+
+		isa_text(isa, bytes, size, 0x8000000000070001, ISA_ATT, NULL, NULL, &out, &text);
+		assert_string_equal(text.text, all[i].text);
+		assert_int_equal(out.kind, all[i].kind);
+		assert_int_equal(out.length, all[i].kind == ISA_INVALID ? 1 : size);
+		assert_int_equal(out.target, all[i].target);
+		strbuf_fini(&text);
+	}
+	isa_free(isa);
+}
+
+/* At place 1: two bytes of padding; cases that the bytes do not have make it none. */
+static void test_switches(void **state)
+{
+	static const uint8_t table[] = {0xaa, 0, 0, 0, 0, 0, 0x20, 0xff, 0xff, 0xff, 0xff, 0,
+					0,    0, 0, 0, 0, 0, 0x30, 0,	 0,    0,    0x31};
+	static const uint8_t lookup[] = {0xab, 0,    0,	   0,	 0,    0, 0x20, 0, 0,	0,
+					 1,    0xff, 0xff, 0xff, 0xf6, 0, 0,	0, 0x30};
+	uint8_t endless[] = {0xaa, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff};
+	struct isa *isa = isa_bytecode_new(NULL, NULL);
+	struct isa_instruction out;
+	struct strbuf text = {0};
+
+	(void)state;
+	isa_text(isa, table, sizeof(table), 1, ISA_ATT, NULL, NULL, &out, &text);
+	assert_string_equal(text.text, "tableswitch -1: 00000031, 0: 00000032, default: 00000021");
+	assert_int_equal(out.length, sizeof(table));
+	strbuf_clear(&text);
+	isa_text(isa, lookup, sizeof(lookup), 1, ISA_ATT, NULL, NULL, &out, &text);
+	assert_string_equal(text.text, "lookupswitch -10: 00000031, default: 00000021");
+	assert_int_equal(out.length, sizeof(lookup));
+	for (size_t size = 1; size < sizeof(table); size++) {
+		isa_decode(isa, table, size, 1, &out);
+		assert_int_equal(out.kind, ISA_INVALID);
+		assert_int_equal(out.length, 1);
+	}
+	isa_decode(isa, endless, sizeof(endless), 1, &out);
+	assert_int_equal(out.kind, ISA_INVALID);
+	endless[0] = 0xab;
+	isa_decode(isa, endless, sizeof(endless), 1, &out);
+	assert_int_equal(out.kind, ISA_INVALID);
+	strbuf_fini(&text);
+	isa_free(isa);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_x86),	 cmocka_unit_test(test_aarch64),
 		cmocka_unit_test(test_invalid),	 cmocka_unit_test(test_system_calls),
-		cmocka_unit_test(test_own_code),
+		cmocka_unit_test(test_own_code), cmocka_unit_test(test_bytecode),
+		cmocka_unit_test(test_switches),
 	};
 
 	return cmocka_run_group_tests(tests, enter_directory, leave_directory);

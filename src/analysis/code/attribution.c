@@ -144,10 +144,10 @@ static struct skid_code *read_code(struct charging *charging, uint32_t function)
 	struct session *session = charging->session;
 	const struct function *entry = &session->functions.items[function];
 	struct arena arena = {0};
-	struct isa *isa = code_isa(session, function);
-	const uint8_t *bytes = isa ? code_bytes(session, function, &arena) : NULL;
-	struct skid_code *code =
-		bytes ? skid_code_new(isa, bytes, entry->size, entry->address) : NULL;
+	struct isa *isa = code_isa(session, function, &arena);
+	uint64_t size;
+	const uint8_t *bytes = isa ? code_bytes(session, function, &arena, &size) : NULL;
+	struct skid_code *code = bytes ? skid_code_new(isa, bytes, size, entry->address) : NULL;
 
 	if (isa)
 		isa_free(isa);

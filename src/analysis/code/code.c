@@ -165,23 +165,23 @@ static void align(struct session *session, const uint32_t *order, size_t count, 
 	const struct code_pc *pcs = session->code->pcs.items;
 	uint32_t id = pcs[order[0]].function;
 	const struct function *function = &session->functions.items[id];
-	struct isa *isa = code_isa(session, id);
 	struct arena arena = {0};
-	const uint8_t *bytes = isa ? code_bytes(session, id, &arena) : NULL;
-	uint64_t offset = 0, length = 0;
+	struct isa *isa = code_isa(session, id, &arena);
+	uint64_t offset = 0, length = 0, size = 0;
+	const uint8_t *bytes = isa ? code_bytes(session, id, &arena, &size) : NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t at = pcs[order[i]].address - function->address;
 
 		out[order[i]] = pcs[order[i]].address;
-		if (!bytes || at >= function->size)
+		if (!bytes || at >= size)
 			continue;
 		while (offset + length <= at) {
 			struct isa_instruction instruction;
 
 			offset += length;
-			isa_decode(isa, bytes + offset, function->size - offset,
-				   function->address + offset, &instruction);
+			isa_decode(isa, bytes + offset, size - offset, function->address + offset,
+				   &instruction);
 			length = instruction.length;
 		}
 		out[order[i]] = function->address + offset;

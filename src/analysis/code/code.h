@@ -87,6 +87,10 @@ struct code_sums {
 };
 /* group: by pc, or NODE_NONE: in none. The caller's to free with code_sums_fini. */
 void code_count(struct tally *tally, const uint32_t *group, uint32_t groups, struct code_sums *out);
+/* Adds to a group what was spent in code that a Java machine has compiled, of methods that are
+ * innermost there: of a method, all of which is in other groups, too. */
+void code_count_compiled(struct tally *tally, uint32_t function, uint32_t group,
+			 struct code_sums *out);
 void code_sums_fini(struct code_sums *sums);
 /* The value of a column in a group. */
 double code_value(const struct code_sums *sums, uint32_t group, const struct metric_choice *choice);
@@ -103,6 +107,8 @@ void code_need_parts(struct session *session);
 
 /* code_text.c: after code_of(). */
 
+/* Whether it is a method of Java, at the addresses of its bytecode. */
+bool code_is_bytecode(const struct function *function);
 /* The lines of a load object, or NULL: it has no file. */
 struct lines *code_lines(struct session *session, uint32_t object);
 /* The path of a source file of a load object; lives as long as the session. */
@@ -115,10 +121,11 @@ uint32_t code_source_of(struct session *session, uint32_t function);
 const char *code_unit(struct session *session, uint32_t function);
 /* Adds the rows of a function's code as lines_in_range() does. */
 void code_rows(struct session *session, uint32_t function, struct line_rows *rows);
-/* The bytes of a function, arena-allocated; NULL: not there. */
-const uint8_t *code_bytes(struct session *session, uint32_t function, struct arena *arena);
-/* A decoder for a function's instructions, or NULL. */
-struct isa *code_isa(struct session *session, uint32_t function);
+/* The bytes of a function and how many there are, arena-allocated; NULL: not there. */
+const uint8_t *code_bytes(struct session *session, uint32_t function, struct arena *arena,
+			  uint64_t *size);
+/* A decoder for a function's instructions, or NULL; the arena has to live as long. */
+struct isa *code_isa(struct session *session, uint32_t function, struct arena *arena);
 /* Fills the lines of pcs of one load object, which are sorted by function and address. */
 void code_find_lines(struct session *session, const uint32_t *order, size_t count);
 

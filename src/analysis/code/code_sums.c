@@ -205,6 +205,43 @@ void code_count(struct tally *tally, const uint32_t *group, uint32_t groups, str
 	free(outermost.nodes);
 }
 
+/* What was compiled, by the number of the method in which it ran; 0, which is none: the rest. */
+static const uint32_t *compiled_functions(const struct tally *tally, size_t process,
+					  uint32_t **owned)
+{
+	const struct session *session = tally->session;
+	const struct session_process *scanned = &session->scanned.items[process];
+	const struct stack_tree *stacks = &scanned->process->stacks;
+	const uint32_t *shown = scanned->shown[tally->shape->whole->mode];
+	const uint32_t *pcs = session->code->processes.items[process];
+
+	*owned = xcalloc(stacks->nodes.count, sizeof(**owned));
+	for (size_t i = 0; scanned->is_compiled && shown && i < stacks->nodes.count; i++)
+		if (scanned->is_compiled[i] && shown[i] != STACK_ROOT)
+			(*owned)[i] = session->code->pcs
+					      .items[pcs[stacks->nodes.items[shown[i]].location]]
+					      .function;
+	return *owned;
+}
+
+void code_count_compiled(struct tally *tally, uint32_t function, uint32_t group,
+			 struct code_sums *out)
+{
+	if (!tally->has_compiled) {
+		tally->compiled.nodes = tally->session->functions.count;
+		tally_count(tally, &tally->compiled, compiled_functions);
+	}
+	tally->has_compiled = true;
+	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		uint64_t *of = tally->compiled.of[i];
+
+		if (!of || function >= tally->compiled.nodes || !of[function])
+			continue;
+		measure_array(&out->exclusive, (enum measure)i)[group] += of[function];
+		measure_array(&out->inclusive, (enum measure)i)[group] += of[function];
+	}
+}
+
 void code_sums_fini(struct code_sums *sums)
 {
 	measure_fini(&sums->exclusive);

@@ -7,10 +7,16 @@
 #include "base/path.h"
 #include "experiment/dyntext.h"
 #include "isa/isa.h"
+#include "object/names/java_constants.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool code_is_bytecode(const struct function *function)
+{
+	return function->announced && function->announced->address & FORMAT_PC_JAVA;
+}
 
 struct lines *code_lines(struct session *session, uint32_t object)
 {
@@ -134,18 +140,28 @@ void code_rows(struct session *session, uint32_t function, struct line_rows *row
 		lines_in_range(lines, entry->address, entry->address + entry->size, rows);
 }
 
-const uint8_t *code_bytes(struct session *session, uint32_t function, struct arena *arena)
+static const uint8_t *announced_bytes(const struct function *function, struct arena *arena,
+				      uint64_t *size)
+{
+	struct dyntext text;
+
+	if (!read_announced(function, arena, &text))
+		return NULL;
+	*size = text.code_size;
+	return *size == function->size || (code_is_bytecode(function) && *size) ? text.code : NULL;
+}
+
+const uint8_t *code_bytes(struct session *session, uint32_t function, struct arena *arena,
+			  uint64_t *size)
 {
 	const struct function *entry = &session->functions.items[function];
 	struct object *object = session->objects.items[entry->object].object;
-	struct dyntext text;
 
+	*size = entry->size;
 	if (!entry->size || entry->size > UINT32_MAX)
 		return NULL;
 	if (entry->announced)
-		return read_announced(entry, arena, &text) && text.code_size == entry->size
-			       ? text.code
-			       : NULL;
+		return announced_bytes(entry, arena, size);
 	/* a damaged symbol may claim gigabytes */
 	if (!object || object_code(object, entry->address, NULL, entry->size) != entry->size)
 		return NULL;
@@ -156,7 +172,19 @@ const uint8_t *code_bytes(struct session *session, uint32_t function, struct are
 										      : NULL;
 }
 
-struct isa *code_isa(struct session *session, uint32_t function)
+/* Where its constants were not kept they are shown by their numbers. */
+static struct isa *bytecode_isa(const struct function *function, struct arena *arena)
+{
+	struct dyntext text;
+	struct java_constants *constants = arena_new(arena, struct java_constants);
+
+	if (experiment_dyntext_constants(function->announced, arena, &text))
+		return isa_bytecode_new(NULL, NULL);
+	java_constants_read(text.code, text.code_size, arena, constants);
+	return isa_bytecode_new(java_constant_put, constants);
+}
+
+struct isa *code_isa(struct session *session, uint32_t function, struct arena *arena)
 {
 	const struct function *entry = &session->functions.items[function];
 	struct object *object = session->objects.items[entry->object].object;
@@ -164,8 +192,10 @@ struct isa *code_isa(struct session *session, uint32_t function)
 
 	if (object)
 		return isa_new(object_machine(object));
-	if (!entry->announced || entry->announced->address & FORMAT_PC_JAVA) /* bytecode */
+	if (!entry->announced)
 		return NULL;
+	if (code_is_bytecode(entry))
+		return bytecode_isa(entry, arena);
 	return isa_new(machine && !strcmp(machine, "aarch64") ? EM_AARCH64 : EM_X86_64);
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/modes/modes.h"
 #include "base/array.h"
 #include "base/path.h"
+#include "object/names/java_name.h"
 
 #include <string.h>
 
@@ -21,7 +22,8 @@ enum owner {
 	OWNER_SYSTEM,	/* the C library: native code calls it, the machine does, and signals are
 			   returned from there; no method is in it */
 	OWNER_MACHINE,	/* libjvm */
-	OWNER_COMPILED, /* what the machine has made at run time */
+	OWNER_STUB,	/* what the machine has made at run time: its interpreter, and pieces */
+	OWNER_COMPILED, /* the same: methods */
 };
 
 /* Native frames between code that the machine has made: path[from, to), innermost first. */
@@ -65,10 +67,12 @@ static enum owner find_owner(const struct process *process, const struct stack_l
 
 	/* Nothing else runs that is in no file: code that the machine has not told of yet. */
 	if (found == MAP_NONE)
-		return at->pc < FORMAT_PC_LIMIT ? OWNER_NATIVE : OWNER_COMPILED;
+		return at->pc < FORMAT_PC_LIMIT ? OWNER_NATIVE : OWNER_STUB;
 	segment = &process->map.segments.items[found];
 	if (segment->function != MAP_NONE)
-		return OWNER_COMPILED;
+		return java_is_method(process->map.functions.items[segment->function].name)
+			       ? OWNER_COMPILED
+			       : OWNER_STUB;
 	return owner_of_file(path_name(process->map.files.items[segment->file].path));
 }
 
@@ -83,6 +87,11 @@ static enum owner owner_of(struct java *java, uint32_t node)
 		java->owners.items[location] =
 			(uint8_t)find_owner(process, &process->stacks.locations.items[location]);
 	return java->owners.items[location];
+}
+
+static bool is_made(struct java *java, uint32_t node)
+{
+	return owner_of(java, node) >= OWNER_STUB;
 }
 
 /* ---- stacks ---- */
@@ -120,7 +129,7 @@ static void find_segments(struct java *java)
 
 	java->segments.count = 0;
 	for (size_t i = 0; i < java->path.count; i++) {
-		if (owner_of(java, java->path.items[i]) != OWNER_COMPILED)
+		if (!is_made(java, java->path.items[i]))
 			continue;
 		if (i > from && owner_of(java, java->path.items[i - 1]) == OWNER_NATIVE)
 			*vec_push(&java->segments) = (struct segment){from, i};
@@ -151,10 +160,10 @@ static uint32_t put_inner(struct java *java, uint32_t shown)
 {
 	size_t to = 0;
 
-	while (to < java->path.count && owner_of(java, java->path.items[to]) != OWNER_COMPILED)
+	while (to < java->path.count && !is_made(java, java->path.items[to]))
 		to++;
-	if (to ==
-	    java->path.count) /* a stack that could not be followed: whose it is, is unknown */
+	/* a stack that could not be followed: whose it is, is unknown */
+	if (to == java->path.count)
 		return shown;
 	while (to--)
 		shown = put_frame(java, shown, java->path.items[to]);
@@ -218,6 +227,8 @@ static void show(void *arg, struct rewritten *pair)
 
 	read_path(java, pair->stack, &java->path);
 	read_path(java, (uint32_t)said[JAVA_CONTEXT_STACK], &java->methods);
+	pair->is_compiled = java->path.count && java->methods.count &&
+			    owner_of(java, java->path.items[0]) == OWNER_COMPILED;
 	if (java->methods.count) {
 		find_segments(java);
 		pair->shown[VIEW_USER] = splice(java, false);
@@ -230,11 +241,21 @@ static void show(void *arg, struct rewritten *pair)
 	}
 }
 
+static void keep_compiled(const struct rewriting *rewriting)
+{
+	bool *is_compiled = xcalloc(rewriting->process->stacks.nodes.count, sizeof(*is_compiled));
+
+	for (size_t i = 0; i < rewriting->pairs.count; i++)
+		is_compiled[rewriting->pairs.items[i].node] = rewriting->pairs.items[i].is_compiled;
+	rewriting->scanned->is_compiled = is_compiled;
+}
+
 static void rewrite(struct rewriting *rewriting)
 {
 	struct java java = {.rewriting = rewriting};
 
 	rewriting_pairs(rewriting, show, &java);
+	keep_compiled(rewriting);
 	vec_fini(&java.owners);
 	vec_fini(&java.path);
 	vec_fini(&java.methods);

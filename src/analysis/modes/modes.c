@@ -207,6 +207,7 @@ void modes_free(struct session_process *scanned)
 	for (int mode = 0; mode < VIEW_MODES; mode++)
 		free(scanned->shown[mode]);
 	free(scanned->omp_class);
+	free(scanned->is_compiled);
 	free(scanned->in_mpi);
 	free(scanned->omp_constructs);
 }

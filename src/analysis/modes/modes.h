@@ -38,6 +38,7 @@ struct rewritten {
 	uint32_t node, stack, context; /* its own node; that of the stack alone */
 	uint32_t shown[VIEW_MODES];
 	uint8_t omp_class; /* enum omp_class */
+	bool is_compiled;  /* in code that a Java machine has compiled */
 };
 
 /* What there is of a runtime. */

@@ -94,6 +94,8 @@ struct session_process {
 	/* By mode and node of its stacks: the node that it is shown as; NULL: as itself. */
 	uint32_t *shown[VIEW_MODES];
 	uint8_t *omp_class; /* by such node, enum omp_class; NULL: OpenMP was not seen */
+	bool *is_compiled;  /* by such node: it is in code that a Java machine has compiled; NULL:
+			       that was not seen */
 	bool *in_mpi;	    /* by such node: it is in a call of MPI; NULL: there is none */
 	struct omp_construct *omp_constructs; /* by number, …; 0: none */
 	size_t omp_construct_count;

@@ -5,6 +5,7 @@
 #include "analysis/tree/shape.h"
 #include "analysis/tree/tally.h"
 #include "base/strbuf.h"
+#include "object/names/java_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +160,7 @@ static bool is_of_mode(const struct naming *naming, uint32_t function)
 		return true;
 	if (entry->announced->address & FORMAT_PC_JAVA)
 		return !is_machine;
-	return is_machine || entry->mangled[0] != 'L' || !strstr(entry->mangled, ";.");
+	return is_machine || !java_is_method(entry->mangled);
 }
 
 static bool is_sought(const struct naming *naming, uint32_t function)

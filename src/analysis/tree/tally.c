@@ -92,6 +92,7 @@ static void tally_free(struct tally *tally)
 		filter_program_free(tally->filters[i]);
 	measure_fini(&tally->weights);
 	measure_fini(&tally->code_weights);
+	measure_fini(&tally->compiled);
 	vec_fini(&tally->sums);
 	arena_fini(&tally->arena);
 	if (tally->timeline)
@@ -114,7 +115,7 @@ static size_t sums_size(const struct measure_sums *sums)
 static size_t tally_size(const struct tally *tally)
 {
 	size_t size = sums_size(&tally->weights) + sums_size(&tally->code_weights) +
-		      tally->arena.size + tally->timeline_size;
+		      sums_size(&tally->compiled) + tally->arena.size + tally->timeline_size;
 
 	for (size_t i = 0; i < QUERY_FILTERS; i++)
 		size += filter_program_size(tally->filters[i]);

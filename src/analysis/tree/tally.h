@@ -32,6 +32,8 @@ struct tally {
 	struct measure_sums weights;		       /* by node of the shape's tree */
 	bool has_code_weights;
 	struct measure_sums code_weights; /* by node of the tree of pcs, once asked for: code.h */
+	bool has_compiled;
+	struct measure_sums compiled;	  /* by function, once asked for: code_count_compiled() */
 	VEC(struct function_sums *) sums; /* per metric, once asked for */
 	struct arena arena;		  /* theirs */
 	struct timeline_index *timeline;  /* timeline_index.c; NULL: not asked for yet, … */

@@ -32,11 +32,13 @@ struct disassembly {
 	uint32_t last_line; /* of the file, printed */
 	uint32_t context;   /* the file that the last index line spoke of */
 	int line_width;	    /* digits of the greatest number of a line, at least two */
+	bool is_bytecode;
 	VEC(struct part) parts;
 	/* groups: of each instruction by its number; then */
 	uint32_t outlined;     /* of the parts that it jumps to */
 	uint32_t first_target; /* of <branch target> in front of each instruction */
-	bool has_outlined;     /* the line of the parts is there */
+	uint32_t compiled; /* what of a method of Java was compiled, and is counted above, too */
+	bool has_outlined; /* the line of the parts is there */
 };
 
 static void put_place(struct strbuf *text, const char *name, uint64_t offset)
@@ -67,6 +69,8 @@ static bool name_address(uint64_t address, void *arg, struct strbuf *text)
 	const struct disassembly *code = arg;
 	struct object_data data;
 
+	if (code->is_bytecode)
+		return false; /* in the method itself */
 	if (!code->object)
 		return name_announced(code, address, text);
 
@@ -135,6 +139,7 @@ static void find_instructions(struct disassembly *code)
 	}
 	code->outlined = (uint32_t)code->instructions.count;
 	code->first_target = code->outlined + 1;
+	code->compiled = code->first_target + code->outlined;
 	code->listing->inclusive_only = code->outlined;
 }
 
@@ -176,8 +181,10 @@ static void count_instructions(struct disassembly *code)
 		else
 			group[i] = is_outlined(code, pc->function) ? code->outlined : NODE_NONE;
 	}
-	code_count(listing->tally, group, code->first_target + code->outlined, &listing->sums);
+	code_count(listing->tally, group, code->compiled + 1, &listing->sums);
 	free(group);
+	if (code->is_bytecode)
+		code_count_compiled(listing->tally, code->function, code->compiled, &listing->sums);
 }
 
 /* The metrics of the source lines, of all code from there. */
@@ -194,7 +201,7 @@ static void count_lines(struct disassembly *code)
 		if (line[i] > count)
 			line[i] = NODE_NONE;
 	code_count(listing->tally, line, count + 1, &listing->line_sums);
-	listing->first_line_group = code->first_target + code->outlined;
+	listing->first_line_group = code->compiled + 1;
 	free(line);
 }
 
@@ -238,6 +245,18 @@ static void add_source_before(struct disassembly *code, const struct line_row *r
 	code->last_line = row->line;
 }
 
+/* Of a method of Java that was compiled, how much of its time that is. */
+static void add_compiled(struct disassembly *code)
+{
+	struct listing *listing = code->listing;
+
+	if (code->is_bytecode && listing_has_value(listing, code->compiled))
+		listing_add_row(listing, ROW_INDEX, 0, code->compiled,
+				arena_printf(&listing->table->arena,
+					     "       %s <HotSpot-compiled leaf instructions>",
+					     listing_function_name(listing, code->function)));
+}
+
 static void add_context(struct disassembly *code, const struct line_row *row)
 {
 	struct listing *listing = code->listing;
@@ -249,12 +268,16 @@ static void add_context(struct disassembly *code, const struct line_row *row)
 
 	if (file == code->context)
 		return;
+	bool is_first = code->context == NODE_NONE - 1;
+
 	code->context = file;
 	if (file == listing->file)
 		listing_add_index(listing, NODE_NONE, "%s", name);
 	else
 		listing_add_index(listing, NODE_NONE, "%s, instructions from source file %s", name,
 				  code_file_name(listing->session, listing->object, file));
+	if (is_first)
+		add_compiled(code);
 }
 
 static void put_bytes(struct strbuf *text, const uint8_t *bytes, unsigned length)
@@ -280,16 +303,18 @@ static void add_outlined(struct disassembly *code)
 	code->has_outlined = true;
 }
 
-/* "[line] address:  " */
+/* "[line] address:  "; of bytecode the place in the method. */
 static void put_head(const struct disassembly *code, const struct line_row *row, uint64_t address,
 		     struct strbuf *text)
 {
 	if (row)
-		strbuf_printf(text, "       [%*u] %8llx:  ", code->line_width, row->line,
-			      (unsigned long long)address);
+		strbuf_printf(text, "       [%*u] ", code->line_width, row->line);
 	else
-		strbuf_printf(text, "       [%*s] %8llx:  ", code->line_width, "?",
-			      (unsigned long long)address);
+		strbuf_printf(text, "       [%*s] ", code->line_width, "?");
+	if (code->is_bytecode)
+		strbuf_printf(text, "%08llx:  ", (unsigned long long)(address - code->address));
+	else
+		strbuf_printf(text, "%8llx:  ", (unsigned long long)address);
 }
 
 /* An artificial instruction: what came here from somewhere, and was not of the real one. */
@@ -364,6 +389,32 @@ static void disassemble(struct disassembly *code)
 	add_outlined(code);
 }
 
+/* A native method of Java has no bytecode: it is one line. */
+static bool add_native(struct disassembly *code)
+{
+	struct listing *listing = code->listing;
+	const struct code *known = listing->session->code;
+	uint32_t *group = xmalloc((known->pcs.count + 1) * sizeof(*group));
+	bool is_native = false;
+
+	for (size_t i = 0; i < known->pcs.count; i++) {
+		const struct code_pc *pc = &known->pcs.items[i];
+		bool is_own = pc->function == code->function;
+
+		group[i] = is_own ? 0 : NODE_NONE;
+		is_native |= is_own && pc->address - code->address == FORMAT_JAVA_NATIVE;
+	}
+	if (is_native) {
+		code_count(listing->tally, group, 1, &listing->sums);
+		listing_add_row(listing, ROW_INDEX, 0, 0,
+				arena_printf(&listing->table->arena,
+					     "       %s <Java native method>",
+					     listing_function_name(listing, code->function)));
+	}
+	free(group);
+	return is_native;
+}
+
 bool view_disassembly(struct session *session, const struct query *query,
 		      const struct listing_request *request, struct listing_header *header,
 		      struct table *table, struct diag_list *diags)
@@ -380,16 +431,20 @@ bool view_disassembly(struct session *session, const struct query *query,
 		.function = request->function,
 		.object = session->objects.items[function->object].object,
 		.address = function->address,
-		.size = function->size,
+		.is_bytecode = code_is_bytecode(function),
 	};
 
+	bool done = false;
+
 	listing_begin(&listing);
-	code.isa = code_isa(session, request->function);
+	code.isa = code_isa(session, request->function, &table->arena);
 	if (code.isa)
-		code.bytes = code_bytes(session, request->function, &table->arena);
-	if (code.bytes) {
-		table->title = "Annotated disassembly";
+		code.bytes = code_bytes(session, request->function, &table->arena, &code.size);
+	if (code.bytes)
 		disassemble(&code);
+	if (code.bytes || (code.is_bytecode && add_native(&code))) {
+		table->title = "Annotated disassembly";
+		done = true;
 		listing_finish(&listing);
 	} else {
 		diag_add(diags, DIAG_ERROR, "The code of %s cannot be read: %s is %s",
@@ -404,5 +459,5 @@ bool view_disassembly(struct session *session, const struct query *query,
 	vec_fini(&code.rows);
 	vec_fini(&code.parts);
 	tally_release(listing.tally);
-	return code.bytes;
+	return done;
 }

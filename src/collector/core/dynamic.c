@@ -207,6 +207,8 @@ static void log_load(const struct dynamic_function *function, uint32_t epoch, ui
 	put_name(&line, "source", function->source);
 	if (text)
 		text_attribute_decimal(&line, "text", (int64_t)text);
+	if (function->constants)
+		text_attribute_decimal(&line, "constants", (int64_t)function->constants);
 	end_event(&line);
 }
 
@@ -340,6 +342,14 @@ void dynamic_load(const struct dynamic_function *function)
 void dynamic_add(const struct dynamic_function *function)
 {
 	log_load(function, 0, function->code || function->line_count ? keep_text(function) : 0);
+}
+
+uint64_t dynamic_keep_constants(const void *bytes, uint64_t size)
+{
+	const struct dynamic_function record = {
+		.start = FORMAT_PC_JAVA, .code = bytes, .code_size = size};
+
+	return keep_text(&record);
 }
 
 void dynamic_retire(uint64_t start)

@@ -15,10 +15,14 @@ struct dynamic_function {
 	uint32_t line_count;
 	const void *code; /* a copy of it to keep, for dynamic_add */
 	uint64_t code_size;
-	bool late; /* it ran before: what was there without a name is this */
+	uint64_t constants; /* what dynamic_keep_constants() gave for those that the code refers to,
+			       or 0 */
+	bool late;	    /* it ran before: what was there without a name is this */
 };
 /* One at addresses that are no machine's, which nothing else takes: for good, in all epochs. */
 void dynamic_add(const struct dynamic_function *function);
+/* Keeps constants that such functions refer to: where in dyntext, or 0: they could not be kept. */
+uint64_t dynamic_keep_constants(const void *bytes, uint64_t size);
 void dynamic_load(const struct dynamic_function *function);
 void dynamic_unload(uint64_t start);
 /* The same of one that is known not to run any more: what takes its place ends the epoch. */

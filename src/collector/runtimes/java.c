@@ -197,6 +197,7 @@ void java_begin(void *vm_made, void *env_made)
 			    0);
 		return;
 	}
+	java_names_add(jvmti);
 	java_collection_begin(jvmti);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);

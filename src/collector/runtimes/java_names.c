@@ -24,6 +24,7 @@ static struct {
 static _Atomic uint32_t busy;
 static uint32_t next_node;
 static jvmtiEnv *writer;
+static bool has_constants; /* the machine tells those of classes */
 
 static uint64_t *find(uint64_t *ids, uint64_t mask, uint64_t id)
 {
@@ -110,6 +111,46 @@ bool java_names_find(jvmtiEnv *jvmti, jmethodID method, struct java_names *names
 	return true;
 }
 
+bool java_names_add(jvmtiEnv *jvmti)
+{
+	const jvmtiCapabilities wanted = {.can_get_constant_pool = 1, .can_tag_objects = 1};
+
+	has_constants = !(*jvmti)->AddCapabilities(jvmti, &wanted);
+	return has_constants;
+}
+
+static uint64_t keep_constants(jvmtiEnv *jvmti, jclass class)
+{
+	unsigned char *bytes;
+	uint64_t kept = 0;
+	jint count, size;
+
+	if ((*jvmti)->GetConstantPool(jvmti, class, &count, &size, &bytes))
+		return 0;
+	if (api_enter()) {
+		kept = dynamic_keep_constants(bytes, (uint64_t)size);
+		api_leave();
+	}
+	(*jvmti)->Deallocate(jvmti, bytes);
+	return kept;
+}
+
+/* Where those of a method's class are kept: once for each class, whose tag says so. 0: nowhere. */
+static uint64_t constants_of(jvmtiEnv *jvmti, jmethodID method)
+{
+	jclass class;
+	jlong tag;
+
+	if (!has_constants || (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) ||
+	    (*jvmti)->GetTag(jvmti, class, &tag))
+		return 0;
+	if (!tag) {
+		tag = (jlong)keep_constants(jvmti, class);
+		(*jvmti)->SetTag(jvmti, class, tag);
+	}
+	return (uint64_t)tag;
+}
+
 static void announce(struct dynamic_function *method, const struct java_lines *lines)
 {
 	size_t room = lines->count > 0 ? (size_t)lines->count * sizeof(struct format_line) : 0;
@@ -158,6 +199,7 @@ static void write_method(jvmtiEnv *jvmti, uint64_t id)
 		.size = 1u << FORMAT_JAVA_BYTECODE_BITS,
 		.code = bytecode,
 		.code_size = (uint64_t)size,
+		.constants = size ? constants_of(jvmti, method) : 0,
 	};
 
 	announce(&function, &lines);

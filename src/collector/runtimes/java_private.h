@@ -16,6 +16,8 @@ struct java_names {
 };
 /* False: the method's class is gone. */
 bool java_names_find(jvmtiEnv *jvmti, jmethodID method, struct java_names *names);
+/* Asks for what bytecode refers to; false: the machine does not tell. */
+bool java_names_add(jvmtiEnv *jvmti);
 /* Writes down the methods that stacks have met since the last call. In a callback of JVMTI. */
 void java_names_write(jvmtiEnv *jvmti);
 

@@ -75,6 +75,22 @@ static bool put_parameters(struct strbuf *out, const char *text)
 	return true;
 }
 
+void java_type_put(struct strbuf *out, const char *signature)
+{
+	put_type(out, signature);
+}
+
+void java_parameters_put(struct strbuf *out, const char *signature)
+{
+	if (*signature == '(' && !put_parameters(out, signature + 1))
+		strbuf_puts(out, "...");
+}
+
+bool java_is_method(const char *text)
+{
+	return *text == 'L' && strstr(text, ";.");
+}
+
 char *java_method_name(const char *text, enum name_style style)
 {
 	const char *end = *text == 'L' ? strstr(text, ";.") : NULL;

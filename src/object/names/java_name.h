@@ -2,6 +2,7 @@
 #ifndef HELIO_OBJECT_JAVA_NAME_H
 #define HELIO_OBJECT_JAVA_NAME_H
 
+#include "base/strbuf.h"
 #include "object/object.h"
 
 /*
@@ -12,5 +13,11 @@
  * NULL: it is no such name.
  */
 char *java_method_name(const char *text, enum name_style style);
+/* Whether a name is of that form. */
+bool java_is_method(const char *text);
+/* Adds the type that a signature begins with, "[I": "int[]", and nothing where it is none. */
+void java_type_put(struct strbuf *out, const char *signature);
+/* The same of the parameters of a method, "(I)V": "(int)"; of a field's type nothing. */
+void java_parameters_put(struct strbuf *out, const char *signature);
 
 #endif
