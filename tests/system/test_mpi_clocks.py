@@ -6,6 +6,7 @@ namespaces of times, which are what other hosts' clocks are to them.
 import test_mpi
 from harness import Skip, test
 from test_mpi import IMPLEMENTATIONS, make_kinds
+from test_print import validator
 
 # behind make_kinds, which says where they are
 from make_experiment import PROCESS, Tree, write_map  # noqa: E402
@@ -198,3 +199,13 @@ def namespaces_of_times(t):
         ahead = [row['ahead_s'] for row in t.print(group, '-mpistat')[0]['rows'] if 'ahead_s' in row]
         for seconds, expected in zip(sorted(ahead), (0, 100000, 300000)):
             t.check(abs(seconds - expected) <= answer['clock_error_s'] + 1e-6, f'{implementation}: {ahead}, by {answer["clock_error_s"]}')
+
+
+@test
+def json_of_clocks(t):
+    """What is said of clocks is as the schema has it."""
+    group = make_group(t, 'apart', SHIFTED['apart'][0])
+    check = validator(t)
+    for answer in t.print(group, '-mpistat', '-mpiwaits', '-mpiwaitstacks'):
+        problems = [f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(answer)]
+        t.check(not problems, f'{answer["command"]}: {problems[:3]}')
