@@ -52,6 +52,7 @@ static void on_root(struct log_reader *reader, const char **attributes)
 	log->producer = keep(reader, attributes, "producer");
 	xml_number(attributes, "mono_ns", &log->mono_ns);
 	xml_number(attributes, "wall_ns", &log->wall_ns);
+	log->clock = keep(reader, attributes, "clock");
 }
 
 static void on_system(struct log_reader *reader, const char **attributes)

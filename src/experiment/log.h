@@ -73,6 +73,7 @@ struct experiment_log {
 	const char *version, *producer;
 	uint64_t mono_ns, wall_ns;
 	const char *hostname, *os, *arch;
+	const char *clock; /* the name of the CLOCK_MONOTONIC that its times are of */
 	uint64_t page_size, pages, cpus, clock_mhz;
 	bool has_process; /* the process element is there */
 	int64_t pid, ppid, pgrp, sid;

@@ -136,23 +136,54 @@ def total(answer):
     return {key: value for key, value in row.items() if isinstance(value, (int, float)) and key[:2] in ('e.', 'i.', 'a.')}
 
 
+# How threads wait, where they run, and how many there are: of both runtimes.
+ENVIRONMENTS = {
+    'passive': {'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'},
+    'active': {'OMP_WAIT_POLICY': 'active', 'KMP_BLOCKTIME': 'infinite'},
+    'spinning little': {'GOMP_SPINCOUNT': '0', 'KMP_BLOCKTIME': '1'},
+    'spinning long': {'GOMP_SPINCOUNT': '1000000', 'KMP_BLOCKTIME': '200'},
+    'bound': {'OMP_PROC_BIND': 'close', 'OMP_PLACES': 'threads'},
+    'all on one processor': {'OMP_PROC_BIND': 'true', 'OMP_PLACES': '{0}'},
+    'many threads': {'OMP_NUM_THREADS': '8,3', 'OMP_MAX_ACTIVE_LEVELS': '2', 'OMP_DYNAMIC': 'false'},
+}
+
+
+def check_known_work(t, what, result):
+    told = {name: (float(first), float(second)) for name, first, second in (line.split() for line in result.out.splitlines())}
+    metrics = ('e.total', 'e.ompwork', 'e.ompwait', 'e.ompovhd', 'i.ompwork', 'i.ompibar')
+    rows = t.functions(result.experiment, *metrics)
+    whole = rows['<Total>']
+    t.near(whole['e.ompwork'] + whole['e.ompwait'] + whole['e.ompovhd'], whole['e.total'], f'{what}: all time', 1e-9, 1e-3)
+    regions = {re.match(r'\w+', row['name'])[0]: row for row in t.print(result.experiment, '-regions')[-1]['rows'][1:]}
+    for name, used in told.items():
+        t.near(rows[name]['i.ompwork'], sum(used), f'{what}: work in {name}', 0.1, 0.02)
+        t.equal((regions[name]['calls'], regions[name]['threads']), (5, 2), f'{what}: executions of {name}')
+    # the second thread waits while the first one computes twice as much more, or longer where that has to wait for a processor
+    expected = told['uneven'][0] - told['uneven'][1]
+    t.within(rows['uneven']['i.ompibar'] > expected / 2, f'{what}: barrier of uneven: {rows["uneven"]["i.ompibar"]}, not {expected}')
+
+
 @test(alone=True)
 def known_work(t):
-    """What threads compute in regions, and what is lost by unequal work, by the program's own clocks."""
+    """What threads compute in regions, and what is lost by unequal work, by the program's own clocks, however they wait and wherever they run."""
     for compiler in COMPILERS:
-        result = t.collect(compile_target(t, compiler, 'ompwork'), '0.02', env={'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'})
-        told = {name: (float(first), float(second)) for name, first, second in (line.split() for line in result.out.splitlines())}
-        metrics = ('e.total', 'e.ompwork', 'e.ompwait', 'e.ompovhd', 'i.ompwork', 'i.ompibar')
-        rows = t.functions(result.experiment, *metrics)
-        whole = rows['<Total>']
-        t.near(whole['e.ompwork'] + whole['e.ompwait'] + whole['e.ompovhd'], whole['e.total'], f'{compiler}: all time', 1e-9, 1e-3)
-        regions = {re.match(r'\w+', row['name'])[0]: row for row in t.print(result.experiment, '-regions')[-1]['rows'][1:]}
-        for name, used in told.items():
-            t.near(rows[name]['i.ompwork'], sum(used), f'{compiler}: work in {name}', 0.1, 0.02)
-            t.equal((regions[name]['calls'], regions[name]['threads']), (5, 2), f'{compiler}: executions of {name}')
-        # the second thread waits while the first one computes twice as much more, or longer where that has to wait for a processor
-        expected = told['uneven'][0] - told['uneven'][1]
-        t.within(rows['uneven']['i.ompibar'] > expected / 2, f'{compiler}: barrier of uneven: {rows["uneven"]["i.ompibar"]}, not {expected}')
+        program = compile_target(t, compiler, 'ompwork')
+        for name, environment in ENVIRONMENTS.items():
+            # who waits on a processor has time of both kinds in one interval of the clock: a short one
+            check_known_work(t, f'{compiler}, {name}', t.collect(program, '0.02', env=environment, options=('-p', 'hi')))
+
+
+@test
+def environments(t):
+    """Programs that use everything, fork and exit in regions do what they do bare, however their threads wait and wherever they run."""
+    for compiler in ('g++', 'clang++'):
+        program = compile_target(t, compiler, 'ompodd', suffix='.cc')
+        for name, environment in ENVIRONMENTS.items():
+            for how in ('all', 'fork', 'exit'):
+                bare = t.run(program, how, env={'OMP_CANCELLATION': 'true', **environment})
+                result = t.collect(program, how, status=None, env={'OMP_CANCELLATION': 'true', **environment})
+                t.equal((result.status, result.out), (bare.status, bare.out), f'{compiler}, {name}: {how}')
+                t.check((result.experiment / 'omptrace').exists(), f'{compiler}, {name}: {how}: omptrace')
 
 
 @test

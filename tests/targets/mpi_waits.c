@@ -21,7 +21,7 @@ static double now(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(CLOCK_REALTIME, &time); /* the same in all namespaces of times */
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 

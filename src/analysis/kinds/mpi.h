@@ -41,6 +41,16 @@ struct mpi_pair {
 	uint64_t messages, bytes;
 };
 
+/* A machine's clock, where a group of ranks has several (mpi_clocks.h). */
+struct mpi_clock_info {
+	const char *host; /* NULL: not known */
+	uint64_t ranks;
+	double ahead_s;	  /* of the first rank's, at the begin */
+	double drift_ppm; /* how much faster it goes than that one */
+	bool is_known;	  /* messages tell: */
+	double error_s;	  /* … how far it may be off */
+};
+
 /* A communicator, or the group of a window or file. */
 struct mpi_comm_info {
 	uint32_t number; /* MPICOMM */
@@ -56,6 +66,7 @@ struct mpi_report {
 	VEC(struct mpi_pair) pairs;		 /* by world, sender and receiver */
 	uint64_t sizes[MPI_SIZE_CLASSES];	 /* of those messages */
 	uint64_t messages;
+	VEC(struct mpi_clock_info) clocks; /* none: each group has one */
 };
 
 /* Of the chosen events; all texts live as long as the session. */

@@ -7,15 +7,19 @@
  */
 #include "analysis/kinds/mpi_match.h"
 
+#include "analysis/kinds/mpi_clocks.h"
 #include "analysis/kinds/mpi_events.h"
 #include "analysis/kinds/mpi_message.h"
 #include "analysis/kinds/mpi_wait_sums.h"
 #include "analysis/kinds/mpi_world.h"
 #include "analysis/session/scan.h"
+#include "base/array.h"
 #include "base/compare.h"
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One side of a message: from `begin`, when it was there, to when it was over. */
 struct end {
@@ -38,10 +42,13 @@ struct part {
 	uint64_t order;
 	uint64_t begin_ns, end_ns;
 	struct mpi_place place;
+	bool synchronizes; /* no member leaves before all have come */
 };
 
 struct matching {
 	const struct mpi_worlds *worlds;
+	const struct mpi_clocks *clocks; /* what puts times on one line */
+	struct mpi_clocks *bounded; /* NULL, or what is wanted: bounds of these, by own times */
 	VEC(struct end) ends;
 	VEC(struct part) parts;
 	/* of the process in hand */
@@ -57,9 +64,25 @@ struct matching {
 	struct mpi_messages *messages; /* NULL: waits are wanted, not messages */
 };
 
-static uint64_t begin_of(uint64_t time_ns, uint64_t duration_ns)
+/* A time of the process in hand. */
+static uint64_t on_line(const struct matching *matching, uint64_t time_ns)
 {
-	return time_ns > duration_ns ? time_ns - duration_ns : 0;
+	return matching->bounded
+		       ? time_ns
+		       : mpi_clocks_time(matching->clocks, matching->process_index, time_ns);
+}
+
+static uint64_t begin_of(const struct matching *matching, const struct event_run *run, size_t row)
+{
+	uint64_t time_ns = event_times(run)[row];
+	uint64_t duration_ns = event_field(run, MPI_DURATION)[row];
+
+	return on_line(matching, time_ns > duration_ns ? time_ns - duration_ns : 0);
+}
+
+static uint64_t end_of(const struct matching *matching, const struct event_run *run, size_t row)
+{
+	return on_line(matching, event_times(run)[row]);
 }
 
 /* ---- one process ---- */
@@ -76,15 +99,14 @@ static struct end *add_end(struct matching *matching, const struct event_run *ru
 {
 	uint64_t communicator = event_field(run, MPI_COMMUNICATOR)[row];
 	uint64_t peer = event_field(run, MPI_PEER)[row];
-	uint64_t type = event_column(run, ROW_TYPE)[row], time_ns = event_times(run)[row];
+	uint64_t type = event_column(run, ROW_TYPE)[row];
 	struct end *end = vec_push(&matching->ends);
 	int32_t other = mpi_peer_rank(matching->worlds, matching->process, communicator, peer);
 	int32_t own = matching->process->rank;
 	bool sends = type == MPI_SEND || type == MPI_SEND_BEGIN || type == MPI_EXCHANGE;
 	/* A part of a call began with it. */
-	uint64_t begin_ns = event_field(run, MPI_FUNCTION)[row]
-				    ? begin_of(time_ns, event_field(run, MPI_DURATION)[row])
-				    : matching->call_begin_ns;
+	uint64_t begin_ns = event_field(run, MPI_FUNCTION)[row] ? begin_of(matching, run, row)
+								: matching->call_begin_ns;
 
 	*end = (struct end){
 		.comm = comm_of(matching, communicator),
@@ -94,7 +116,7 @@ static struct end *add_end(struct matching *matching, const struct event_run *ru
 		.order = matching->order++, /* of several that began at one moment */
 		.begin_ns = begin_ns,
 		.wait_ns = begin_ns,
-		.end_ns = time_ns,
+		.end_ns = end_of(matching, run, row),
 		.thread = run->thread,
 		.bytes = event_field(run, MPI_SENT)[row],
 		.place = matching->place,
@@ -121,10 +143,28 @@ static void complete(struct matching *matching, const struct event_run *run, siz
 				  event_field(run, MPI_PEER)[row]);
 	end->tag = event_field(run, MPI_TAG)[row];
 	end->is_known = true;
-	end->end_ns = event_times(run)[row];
+	end->end_ns = end_of(matching, run, row);
 	end->wait_ns = matching->call_begin_ns;
 	end->waiting = matching->place;
 	end->blocks = true;
+}
+
+/* Of the collective functions those in which each member's result is made of what all bring. */
+static bool synchronizes(const struct matching *matching, const struct event_run *run, size_t row)
+{
+	static const char *const names[] = {"MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall"};
+	const struct string_table *functions = &matching->worlds->functions;
+
+	if (!matching->bounded || !matching->call.function)
+		return false;
+	if (event_column(run, ROW_TYPE)[row] == MPI_BARRIER)
+		return true;
+	if (!event_field(run, MPI_SENT)[row])
+		return false;
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (!strcmp(string_table_text(functions, matching->call.function - 1), names[i]))
+			return true;
+	return false;
 }
 
 static void add_part(struct matching *matching, const struct event_run *run, size_t row)
@@ -134,8 +174,9 @@ static void add_part(struct matching *matching, const struct event_run *run, siz
 		.rank = matching->process->rank,
 		.order = matching->order++,
 		.begin_ns = matching->call_begin_ns,
-		.end_ns = event_times(run)[row],
+		.end_ns = end_of(matching, run, row),
 		.place = matching->place,
+		.synchronizes = synchronizes(matching, run, row),
 	};
 }
 
@@ -147,8 +188,7 @@ static void enter_row(struct matching *matching, const struct scan_piece *piece,
 	bool is_chosen = measure_is_chosen(&piece->measuring, row);
 
 	if (function) {
-		matching->call_begin_ns =
-			begin_of(event_times(run)[row], event_field(run, MPI_DURATION)[row]);
+		matching->call_begin_ns = begin_of(matching, run, row);
 		matching->call = (struct mpi_place){
 			.process = matching->process_index,
 			.call = matching->call.call + 1,
@@ -247,6 +287,36 @@ static void judge_message(struct matching *matching, const struct end *send,
 	mpi_wait_sums_add(&matching->sums, &wait);
 }
 
+/* ---- clocks ---- */
+
+/* The message was sent before it was there. */
+static void bound_by_message(struct matching *matching, const struct end *send,
+			     const struct end *receive)
+{
+	if (receive->blocks)
+		mpi_clocks_note(matching->bounded, send->place.process, send->begin_ns,
+				receive->waiting.process, receive->end_ns);
+}
+
+/* All members had come before one left: each against the first one's clock is enough. */
+static void bound_by_call(struct matching *matching, const struct part *parts, size_t members,
+			  size_t calls, size_t number)
+{
+	const struct part *first = &parts[number];
+
+	for (size_t i = 0; i < members; i++)
+		if (!parts[i * calls + number].synchronizes)
+			return;
+	for (size_t i = 1; i < members; i++) {
+		const struct part *part = &parts[i * calls + number];
+
+		mpi_clocks_note(matching->bounded, first->place.process, first->begin_ns,
+				part->place.process, part->end_ns);
+		mpi_clocks_note(matching->bounded, part->place.process, part->begin_ns,
+				first->place.process, first->end_ns);
+	}
+}
+
 /* ---- messages ---- */
 
 static void add_message(struct matching *matching, const struct end *send,
@@ -323,7 +393,9 @@ static void match_way(struct matching *matching, const struct end *ends, size_t 
 		bool chosen = is_chosen(&ends[i]) || is_chosen(&receives[i]);
 
 		matches->messages += chosen;
-		if (!matching->messages)
+		if (matching->bounded)
+			bound_by_message(matching, &ends[i], &receives[i]);
+		else if (!matching->messages)
 			judge_message(matching, &ends[i], &receives[i]);
 		else if (chosen)
 			add_message(matching, &ends[i], &receives[i]);
@@ -407,7 +479,8 @@ static void match_comm(struct matching *matching, const struct part *parts, size
 		    parts[i].place.function != parts[i % calls].place.function)
 			return;
 	for (size_t number = 0; number < calls; number++)
-		judge_call(matching, parts, members, calls, number);
+		(matching->bounded ? bound_by_call : judge_call)(matching, parts, members, calls,
+								 number);
 }
 
 static void match_collectives(struct matching *matching)
@@ -425,6 +498,27 @@ static void match_collectives(struct matching *matching)
 	}
 }
 
+/* Of two hosts' times both may be off. */
+static void tell_of_clocks(const struct mpi_clocks *clocks, uint32_t group,
+			   struct mpi_matches *matches)
+{
+	double greatest = 0, second = 0;
+
+	for (size_t i = 0; i < clocks->clocks.count; i++) {
+		const struct mpi_clock *clock = &clocks->clocks.items[i];
+		double error_ns = clock->line.error_ns;
+
+		if ((group && group != clock->group) ||
+		    !mpi_clocks_are_several(clocks, clock->group))
+			continue;
+		matches->clocks++;
+		matches->unknown_clocks += !clock->is_known;
+		second = fmax(second, fmin(greatest, error_ns));
+		greatest = fmax(greatest, error_ns);
+	}
+	matches->clock_error_s = (greatest + second) / 1e9;
+}
+
 /* Reads the ends of all processes, and puts those of messages together. */
 static void find_messages(struct matching *matching, const struct query *query)
 {
@@ -432,9 +526,12 @@ static void find_messages(struct matching *matching, const struct query *query)
 	struct tally *tally = tally_of(session, query);
 
 	matching->worlds = mpi_worlds_of(session);
+	matching->clocks = matching->bounded ? NULL : mpi_clocks_of(session);
 	for (uint32_t i = 0; i < session->scanned.count; i++)
 		take_process(matching, tally, i);
 	match_messages(matching);
+	if (matching->clocks)
+		tell_of_clocks(matching->clocks, tally->group, matching->sums.matches);
 	tally_release(tally);
 }
 
@@ -443,6 +540,43 @@ static void matching_fini(struct matching *matching)
 	vec_fini(&matching->ends);
 	vec_fini(&matching->parts);
 	hash_map_fini(&matching->receives);
+}
+
+/* Of one clock there is nothing to be found out. */
+static void find_bounds(struct session *session, struct mpi_clocks *clocks)
+{
+	const struct query all = {0};
+	struct mpi_matches unused = {0};
+	struct matching matching = {.sums = {.session = session, .matches = &unused},
+				    .bounded = clocks};
+
+	find_messages(&matching, &all);
+	match_collectives(&matching);
+	matching_fini(&matching);
+}
+
+const struct mpi_clocks *mpi_clocks_of(struct session *session)
+{
+	struct mpi_worlds *worlds;
+
+	session_enter(session);
+	worlds = mpi_worlds_of(session);
+	if (worlds->clocks && worlds->clocks->is_partial) {
+		mpi_clocks_free(worlds->clocks);
+		worlds->clocks = NULL;
+	}
+	if (!worlds->clocks) {
+		struct mpi_clocks *clocks = mpi_clocks_new(session, worlds);
+
+		if (clocks->are_several)
+			find_bounds(session, clocks);
+		clocks->is_partial = session->watch && session->watch->cancelled;
+		mpi_clocks_fit(clocks);
+		worlds->clocks = clocks;
+		worlds->free_clocks = mpi_clocks_free;
+	}
+	session_leave(session);
+	return worlds->clocks;
 }
 
 void mpi_match(struct session *session, const struct query *query, enum mpi_waits_by by,

@@ -176,6 +176,8 @@ static void free_worlds(struct mpi_worlds *worlds)
 		vec_fini(&worlds->comms.items[i].members.ranges);
 		vec_fini(&worlds->comms.items[i].peers.ranges);
 	}
+	if (worlds->clocks)
+		worlds->free_clocks(worlds->clocks);
 	free(worlds->of);
 	vec_fini(&worlds->worlds);
 	hash_map_fini(&worlds->taken);
@@ -186,7 +188,7 @@ static void free_worlds(struct mpi_worlds *worlds)
 	free(worlds);
 }
 
-const struct mpi_worlds *mpi_worlds_of(struct session *session)
+struct mpi_worlds *mpi_worlds_of(struct session *session)
 {
 	struct mpi_worlds *worlds = session->mpi_worlds;
 	size_t count = session->scanned.count;

@@ -46,6 +46,8 @@ struct mpi_process {
 	uint32_t *functions; /* likewise: 1 + number of the function's name, 0: none */
 };
 
+struct mpi_clocks;
+
 struct mpi_worlds {
 	struct arena arena;
 	VEC(struct mpi_world) worlds;
@@ -55,10 +57,12 @@ struct mpi_worlds {
 	struct string_table functions;	/* names */
 	struct mpi_process *of;		/* by process of the session */
 	size_t processes;
+	struct mpi_clocks *clocks;			/* mpi_match.h; NULL: not asked for yet */
+	void (*free_clocks)(struct mpi_clocks *clocks); /* what made them sets it */
 };
 
 /* Made when it is first asked for; lives as long as the session. */
-const struct mpi_worlds *mpi_worlds_of(struct session *session);
+struct mpi_worlds *mpi_worlds_of(struct session *session);
 
 /* The rank in MPI_COMM_WORLD of an event's peer, or MPI_RANK_UNKNOWN. */
 int32_t mpi_peer_rank(const struct mpi_worlds *worlds, const struct mpi_process *process,

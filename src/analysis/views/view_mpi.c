@@ -4,7 +4,9 @@
  * the call before it: it has messages and bytes, and is no call.
  */
 #include "analysis/kinds/mpi.h"
+#include "analysis/kinds/mpi_clocks.h"
 #include "analysis/kinds/mpi_events.h"
+#include "analysis/kinds/mpi_match.h"
 #include "analysis/kinds/mpi_world.h"
 #include "analysis/session/scan.h"
 #include "base/memory.h"
@@ -211,6 +213,28 @@ static void add_functions(struct mpi_report *report, const struct mpi_worlds *wo
 				.sums = functions[i + 1]};
 }
 
+static void add_clocks(struct mpi_report *report, const struct tally *tally)
+{
+	const struct mpi_clocks *clocks = mpi_clocks_of(tally->session);
+
+	for (uint32_t i = 0; i < clocks->clocks.count; i++) {
+		const struct mpi_clock *clock = &clocks->clocks.items[i];
+
+		if (tally->group && tally->group != clock->group)
+			continue;
+		if (!mpi_clocks_are_several(clocks, clock->group))
+			continue;
+		*vec_push(&report->clocks) = (struct mpi_clock_info){
+			.host = clock->host,
+			.ranks = clock->ranks,
+			.ahead_s = mpi_clocks_ahead_ns(clocks, i) / 1e9,
+			.drift_ppm = -clock->line.drift * 1e6,
+			.is_known = clock->is_known,
+			.error_s = clock->line.error_ns / 1e9,
+		};
+	}
+}
+
 #define SORT(vec, compare)                                                                         \
 	do {                                                                                       \
 		if ((vec).count)                                                                   \
@@ -228,6 +252,7 @@ void view_mpi_report(struct session *session, const struct query *query, struct 
 		if (session->scanned.items[i].process->traces[TRACE_MPI].rows.count)
 			count_process(report, tally, worlds, &session->scanned.items[i], functions);
 	add_functions(report, worlds, functions);
+	add_clocks(report, tally);
 	SORT(report->functions, by_time);
 	SORT(report->ranks, by_rank);
 	SORT(report->pairs, by_ranks);
@@ -259,4 +284,5 @@ void mpi_report_fini(struct mpi_report *report)
 	vec_fini(&report->functions);
 	vec_fini(&report->ranks);
 	vec_fini(&report->pairs);
+	vec_fini(&report->clocks);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -227,6 +228,30 @@ static void add_nodes(struct strbuf *out)
 	}
 }
 
+/*
+ * Which CLOCK_MONOTONIC the times are of: it is one from the machine's start to the next, in one
+ * namespace of times.
+ */
+static void add_clock(struct strbuf *out)
+{
+	char boot[64] = "", name[128];
+	struct stat times = {0}; /* the kernel may have none */
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	FILE *namespace = fopen("/proc/self/ns/time", "re");
+
+	if (namespace)
+		fstat(fileno(namespace), &times);
+	if (file && fgets(boot, sizeof(boot), file)) {
+		boot[strcspn(boot, "\n")] = '\0';
+		snprintf(name, sizeof(name), "%s %ju", boot, (uintmax_t)times.st_ino);
+		xml_add_attribute(out, "clock", name);
+	}
+	if (namespace)
+		fclose(namespace);
+	if (file)
+		fclose(file);
+}
+
 void birth_add_log(struct strbuf *out, const struct birth_log *log)
 {
 	strbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<experiment");
@@ -234,6 +259,7 @@ void birth_add_log(struct strbuf *out, const struct birth_log *log)
 	xml_add_attribute(out, "producer", "heliometer " HELIO_VERSION);
 	xml_add_number(out, "mono_ns", log->mono_ns);
 	xml_add_number(out, "wall_ns", log->wall_ns);
+	add_clock(out);
 	strbuf_puts(out, ">\n");
 	add_system(out, log->system);
 	add_nodes(out);

@@ -153,6 +153,42 @@ static void add_ranks(struct result *result, const struct mpi_report *report, co
 	add_imbalance(result, report);
 }
 
+/* Nothing where all ranks have one. */
+static void add_clocks(struct result *result, const struct mpi_report *report, const char *name)
+{
+	const struct list_column columns[] = {{.title = "Host"},
+					      {.title = "Ranks", .right = true},
+					      {.title = "Clock ahead, s", .right = true},
+					      {.title = "Faster, ppm", .right = true},
+					      {.title = "Error, s", .right = true}};
+	struct part *list;
+
+	if (!report->clocks.count)
+		return;
+	list = begin_list(result, "Clocks of hosts, put on one line", columns, COUNT(columns));
+	for (size_t i = 0; i < report->clocks.count; i++) {
+		const struct mpi_clock_info *clock = &report->clocks.items[i];
+		const char *host = clock->host ? clock->host : "?";
+		struct part *row = result_line(result, "", "");
+
+		part_cell(result, list, value_text(result, host));
+		part_cell(result, list, value_count(clock->ranks));
+		part_cell(result, list, value_real(clock->ahead_s, 6));
+		part_cell(result, list, value_real(clock->drift_ppm, 3));
+		part_cell(result, list,
+			  clock->is_known ? value_real(clock->error_s, 9)
+					  : value_text(result, "not known"));
+		part_set(result, row, "host", value_text(result, host));
+		part_set(result, row, "ranks", value_count(clock->ranks));
+		part_set(result, row, "ahead_s", value_real(clock->ahead_s, 9));
+		part_set(result, row, "drift_ppm", value_real(clock->drift_ppm, 6));
+		if (clock->is_known)
+			part_set(result, row, "error_s", value_real(clock->error_s, 9));
+		if (name)
+			part_set(result, row, "experiment", value_text(result, name));
+	}
+}
+
 static uint64_t size_from(unsigned class)
 {
 	return class ? UINT64_C(1) << (class - 1) : 0;
@@ -205,6 +241,7 @@ static void ask_statistics(struct print *print, const char *name, void *data)
 	command_group_heading(print, result, name);
 	add_functions(result, &report, name);
 	add_ranks(result, &report, name);
+	add_clocks(result, &report, name);
 	add_sizes(result, &report, name);
 	result_gap(result);
 	mpi_report_fini(&report);
@@ -324,6 +361,15 @@ static void add_matches(struct result *result, const struct mpi_matches *matches
 		 value_count(matches->receives_alone));
 	part_add(result, facts, "collectives", "Collective calls with all members",
 		 value_count(matches->collectives));
+	if (!matches->clocks)
+		return;
+	part_add(result, facts, "clocks", "Clocks of hosts, on one line",
+		 value_count(matches->clocks));
+	part_add(result, facts, "clock_error_s", "Error of times between them, s",
+		 value_real(matches->clock_error_s, 9));
+	if (matches->unknown_clocks)
+		part_add(result, facts, "unknown_clocks", "Clocks without messages to tell",
+			 value_count(matches->unknown_clocks));
 }
 
 static size_t shown(const struct print *print, size_t count)

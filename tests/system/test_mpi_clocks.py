@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Clocks of hosts: ranks whose clocks are shifted and go faster by construction, ranks that begin at different times, and ranks in
+namespaces of times, which are what other hosts' clocks are to them.
+"""
+import test_mpi
+from harness import Skip, test
+from test_mpi import IMPLEMENTATIONS, make_kinds
+from test_print import validator
+
+# behind make_kinds, which says where they are
+from make_experiment import PROCESS, Tree, write_map  # noqa: E402
+from make_golden import block, file_header, packed, sample, varint, write, zigzag  # noqa: E402
+
+MS = 1000000
+WORLD = b'MPI_COMM_WORLD#0:0-2'
+TEXTS = [b'MPI_Send', b'MPI_Recv', b'MPI_Barrier', WORLD]
+SEND, RECV, BARRIER = 1, 2, 3
+LATENCY_MS = 0.02
+ROUNDS = 40
+
+
+def send(at, to, tag, took=0.01):
+    return at, took, 0, SEND, 3 + to, tag, 8, 0, 0
+
+
+def receive(at, by, sender, tag):
+    return at, by - at, 2, RECV, 3 + sender, tag, 0, 8, 8
+
+
+def barrier(at, by):
+    return at, by - at, 10, BARRIER, 0, 0, 0, 0, 0
+
+
+def what_happens():
+    """{rank: calls in true time, ms}: pings of 0 with 1 and of 1 with 2, one late sender of 40 ms, a barrier that 0 comes to 30 ms late."""
+    calls = {0: [], 1: [], 2: []}
+    for i in range(ROUNDS):
+        at = 20 + 20 * i
+        for near, far, begin in ((0, 1, at), (1, 2, at + 5)):
+            calls[near] += [send(begin, far, 5), receive(begin + 0.02, begin + 0.1 + LATENCY_MS, far, 5)]
+            calls[far] += [receive(begin - 0.1, begin + LATENCY_MS, near, 5), send(begin + 0.1, near, 5)]
+    at = 20 + 20 * ROUNDS
+    calls[0] += [send(at + 40, 1, 9), barrier(at + 130, at + 130.02)]
+    calls[1] += [receive(at, at + 40 + LATENCY_MS, 0, 9), barrier(at + 100, at + 130.02)]
+    calls[2] += [barrier(at + 100, at + 130.02)]
+    return calls
+
+
+def trace(calls, node, own_ns):
+    """As make_kinds.rank_trace, whose times are whole ms."""
+    records, time, stack = b'', 0, 0
+    for number, value in enumerate(TEXTS, 1):
+        records += b'\x85' + varint(number) + varint(len(value)) + value
+    for at, took, kind, function, peer, tag, sent, received, arrived in sorted(calls, key=lambda call: call[0] + call[1]):
+        begin, end = own_ns(at), own_ns(at + took)
+        records += bytes([kind | 0x40]) + varint(end - time) + zigzag(node - stack)
+        time, stack = end, node
+        records += b''.join(map(varint, (end - begin, function, 4, peer, tag, sent, received))) + zigzag(0) + b''.join(map(varint, (arrived, 0, 0, 0)))
+    return file_header('mpitrace') + block(records, 4, 1)
+
+
+def make_rank(path, program, rank, clock, calls):
+    """An experiment of its own. clock: name, host, what CLOCK_MONOTONIC shows when true time is 0, ppm that it goes faster, ms when this begins."""
+    name, host, mono_ns, ppm, begins = clock
+    path.mkdir()
+
+    def own_ns(ms):
+        return round((ms - begins) * MS * (1 + ppm / 1e6))
+
+    tree = Tree()
+    node = tree.node(('_start', 'main', 'A'))
+    shown = f'clock="{name}"' if name else ''
+    start = mono_ns + round(begins * MS * (1 + ppm / 1e6))
+    log = (f'<?xml version="1.0" encoding="UTF-8"?>\n<experiment version="1.0" producer="golden 1" mono_ns="{start}" wall_ns="{1790000000000000000 + round(begins * MS)}" {shown}>\n'
+           f'<system hostname="{host}" os="Linux 6.1.0" arch="x86_64" pagesize="4096" pages="262144" cpus="2" clock_mhz="2500"/>\n'
+           '<setting name="clock" value="0"/>\n<setting name="mpi" value="on"/>\n<setting name="follow" value="on"/>\n<argument text="./app"/>\n')
+    last = own_ns(1000)
+    write(str(path), 'log.xml', log + PROCESS.format(pid=20 + rank, program=program, lineage='', tstamp=0)
+          + f'<event kind="mpi" tstamp="20000" rank="{rank}" size="3" library="golden"/>\n<event kind="exit" tstamp="{last}"/>\n'
+          f'<event kind="exit" tstamp="{last}" status="0" signal="0"/>\n</experiment>\n')
+    write_map(str(path), program)
+    write(str(path), 'overview', file_header('overview') + sample(0, 0, 'start', threads=1) + sample(last, 2, 'end', threads=1))
+    write(str(path), 'mpitrace', trace(calls, node, own_ns))
+    write(str(path), 'stacks', file_header('stacks', 128) + packed(1, tree.nodes))
+
+
+def make_group(t, name, clocks):
+    if not (t.directory / 'app').exists():
+        make_kinds.make(str(t.directory))
+    calls = what_happens()
+    for rank, clock in enumerate(clocks):
+        make_rank(t.directory / f'{name}.{rank}.er', t.directory / 'app', rank, clock, calls[rank])
+    group = t.directory / f'{name}.erg'
+    group.write_text('#analyzer experiment group\n' + ''.join(f'{name}.{rank}.er\n' for rank in range(len(clocks))))
+    return group
+
+
+def found(t, group):
+    statistics, waits, messages = t.print(group, '-mpistat', '-mpiwaits', '-mpimessages', '0')
+    clocks = [row for row in statistics['rows'] if 'ahead_s' in row]
+    late = {(row['kind'], row['waiter'], row['other']): row['longest_s'] for row in waits['rows']}
+    return clocks, late, waits, messages['rows']
+
+
+# name: of each rank its clock; the rows of clocks that are shown: host, ahead in s, ppm
+SHIFTED = {
+    'one': ([('a', 'x', 10**12, 0, 0), ('a', 'x', 10**12, 0, 3), ('a', 'x', 10**12, 0, 7)], []),
+    'apart': ([('a', 'x', 10**12, 0, 0), ('b', 'y', 10**9 + 7, 0, 0), ('c', 'z', 5 * 10**12, 0, 0)],
+              [('x', 0, 0), ('y', -999 + 7e-9, 0), ('z', 4000, 0)]),
+    'fast': ([('a', 'x', 10**12, 0, 4), ('b', 'y', 10**9, 80, 0), ('c', 'z', 5 * 10**12, -60, 9)],
+             [('x', 0, 0), ('y', -999, 80), ('z', 4000, -60)]),
+    # of hosts that have not said which clock they have, the names are told apart
+    'unsaid': ([('', 'x', 10**12, 0, 0), ('', 'y', 10**12 + 5000, 0, 2), ('', 'x', 10**12, 0, 5)], [('x', 0, 0), ('y', 5e-6, 0)]),
+}
+
+
+@test
+def shifted_clocks(t):
+    """Waits and messages are those of true time, as exactly as is said; each host's clock is found as it was made."""
+    for name, (made, expected) in SHIFTED.items():
+        clocks, late, waits, messages = found(t, make_group(t, name, made))
+        t.equal([row['host'] for row in clocks], [host for host, _, _ in expected], f'{name}: hosts')
+        error = waits.get('clock_error_s', 0)
+        t.equal('clock_error_s' in waits, bool(expected), f'{name}: an error is said')
+        # A message there and one back took LATENCY_MS at least, over at most two hops, and drifts add what messages leave open.
+        t.check(error <= (8 * LATENCY_MS / 1000 if expected else 0), f'{name}: an error of {error}')
+        t.check(not expected or error >= LATENCY_MS / 1000 / 2, f'{name}: an error of {error}')
+        for row, (host, ahead, ppm) in zip(clocks, expected):
+            t.check(abs(row['ahead_s'] - ahead) <= 2 * row['error_s'] + 1e-8, f'{name} {host}: {row}, not {ahead} ahead')
+            t.check(abs(row['drift_ppm'] - ppm) * 1e-6 <= 3 * row['error_s'] + 1e-9, f'{name} {host}: {row}, not {ppm} ppm')
+        for key, seconds in {('late_sender', 1, 0): 0.04, ('collective', 1, 0): 0.03, ('collective', 2, 0): 0.03}.items():
+            t.check(key in late and abs(late[key] - seconds) <= error + 2e-6, f'{name}: {key}: {late}, not {seconds} by {error}')
+        took = [row['end_s'] - row['begin_s'] for row in messages]
+        t.equal(len(took), 4 * ROUNDS + 1, f'{name}: messages')
+        t.check(all(abs(value - LATENCY_MS / 1000) <= error + 2e-8 for value in took), f'{name}: messages took {min(took)} to {max(took)}, by {error}')
+
+
+@test
+def clocks_without_messages(t):
+    """One way only: the wall clocks have to do, and no error is said of that one."""
+    make_kinds.make(str(t.directory))
+    one_way = {0: [send(100, 1, 5), send(200, 1, 5)], 1: [receive(99, 100.02, 0, 5), receive(150, 200.02, 0, 5)]}
+    for rank, clock in enumerate([('a', 'x', 10**12, 0, 0), ('b', 'y', 10**9, 0, 3)]):
+        make_rank(t.directory / f'way.{rank}.er', t.directory / 'app', rank, clock, one_way[rank])
+    group = t.directory / 'way.erg'
+    group.write_text('#analyzer experiment group\nway.0.er\nway.1.er\n')
+    clocks, late, waits, _ = found(t, group)
+    t.equal(['error_s' in row for row in clocks], [True, False], 'errors')
+    t.equal(waits['unknown_clocks'], 1, 'clocks that nothing is known of')
+    t.near(late['late_sender', 1, 0], 0.05, 'late sender, by the wall clocks', 0, 1e-6)
+    t.check('not known' in t.run(t.helio, 'print', '-mpistat', group).out, 'the text says so')
+
+
+def measured_by(out):
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines() if len(line.split()) == 2)}
+
+
+def check_waits(t, what, group, measured):
+    expected = {'sender': ('late_sender', 1, 'MPI_Recv', 0, 'MPI_Send'), 'wait': ('late_sender', 2, 'MPI_Wait', 0, 'MPI_Send'),
+                'receiver': ('late_receiver', 3, 'MPI_Ssend', 0, 'MPI_Recv'), 'reduction': ('collective', 1, 'MPI_Allreduce', 0, 'MPI_Allreduce')}
+    answer = t.print(group, '-mpiwaits')[0]
+    rows = {(row['kind'], row['waiter'], row['function'], row['other'], row['other_function']): row for row in answer['rows']}
+    for name, key in expected.items():
+        t.check(key in rows, f'{what}: {name}: {sorted(rows)}')
+        t.within(0.8 <= rows[key]['time_s'] / measured[name] <= 1.25, f'{what}: {name}: {rows[key]["time_s"]} for {measured[name]}')
+    return answer
+
+
+def each_by_itself(t, implementation, name, before):
+    """mpirun helio collect: `before` is run by a shell in each rank."""
+    program = test_mpi.build(t, implementation, 'mpi_waits.c')
+    group = t.directory / f'{name}.{implementation}.erg'
+    script = f'rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; {before} "$@"'
+    result = t.run(*test_mpi.launcher(t, implementation), 'sh', '-c', script, 'sh', t.helio, 'collect', *test_mpi.TRACED, '-g', group, program, '50',
+                   env=test_mpi.ENVIRONMENT, timeout=300)
+    t.equal(result.status, 0, f'{implementation}: {result.err[-1000:]}')
+    return group, measured_by(result.out)
+
+
+@test
+def ranks_that_begin_later(t):
+    """On one machine nothing has to be found out: an experiment that begins 0.2 s later is that much later."""
+    for implementation in IMPLEMENTATIONS:
+        group, measured = each_by_itself(t, implementation, 'later', 'sleep 0.$((rank * 2)); exec')
+        answer = check_waits(t, implementation, group, measured)
+        t.check('clocks' not in answer, f'{implementation}: one clock: {answer}')
+
+
+@test
+def namespaces_of_times(t):
+    """Odd ranks have a CLOCK_MONOTONIC that shows days more; nobody but the messages tells."""
+    if t.run('unshare', '-T', '--monotonic', '1000', 'true').status:
+        raise Skip('no namespace of times can be made')
+    for implementation in IMPLEMENTATIONS:
+        group, measured = each_by_itself(t, implementation, 'spaces', 'if [ $((rank % 2)) = 1 ]; then exec unshare -T --monotonic ${rank}00000 "$@"; fi; exec')
+        answer = check_waits(t, implementation, group, measured)
+        t.equal((answer['clocks'], 'unknown_clocks' in answer), (3, False), f'{implementation}: clocks')
+        ahead = [row['ahead_s'] for row in t.print(group, '-mpistat')[0]['rows'] if 'ahead_s' in row]
+        for seconds, expected in zip(sorted(ahead), (0, 100000, 300000)):
+            t.check(abs(seconds - expected) <= answer['clock_error_s'] + 1e-6, f'{implementation}: {ahead}, by {answer["clock_error_s"]}')
+
+
+@test
+def json_of_clocks(t):
+    """What is said of clocks is as the schema has it."""
+    group = make_group(t, 'apart', SHIFTED['apart'][0])
+    check = validator(t)
+    for answer in t.print(group, '-mpistat', '-mpiwaits', '-mpiwaitstacks'):
+        problems = [f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(answer)]
+        t.check(not problems, f'{answer["command"]}: {problems[:3]}')
