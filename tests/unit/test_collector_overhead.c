@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What makes events rest: handlers that are slow one after the other, and not one of them. */
+/* What makes events rest, handlers that are slow one after the other and not one of them; and what
+ * makes the monitor take over from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include "collector/sources/overhead.h"
 
 #include "collector/core/thread_state.h"
+#include "collector/sources/clock_switches.h"
 
 enum { MS = 1000 * 1000, INTERVALS = 1000 };
 
@@ -62,12 +64,47 @@ static void one_that_was_kept_waiting_makes_no_long_rest(void **state)
 	assert_true(overhead_charge(&account, 61 * MS, 40 * MS) > 100 * MS);
 }
 
+/* How many windows, each of so many switches at this distance, there are until it is too many. */
+static int windows_until_too_many(int switches, uint64_t distance_ns)
+{
+	enum { WINDOWS = 1000 };
+	uint64_t now_ns = MS;
+
+	switches_forget_windows();
+	for (int window = 1; window <= WINDOWS; window++) {
+		switches_begin_window();
+		for (int i = 0; i < switches; i++)
+			switches_count(now_ns += distance_ns);
+		if (switches_are_too_many(now_ns))
+			return window;
+	}
+	return 0;
+}
+
+static void switches_that_are_many(void **state)
+{
+	(void)state;
+	assert_in_range(windows_until_too_many(20, MS / 2), 2, 10); /* 2,000 a second */
+	assert_int_equal(windows_until_too_many(20, 10 * MS), 0);
+}
+
+/* What one took has ended its window: that it was there alone is no frequency. */
+static void switches_that_take_long(void **state)
+{
+	(void)state;
+	assert_int_equal(windows_until_too_many(1, 30 * MS), 0);
+	assert_int_equal(windows_until_too_many(2, 30 * MS), 0);
+	assert_int_equal(windows_until_too_many(2, MS / 2), 0); /* one that the other has woken */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_is_none),
 		cmocka_unit_test(slow_ones_are_bounded),
 		cmocka_unit_test(one_that_was_kept_waiting_makes_no_long_rest),
+		cmocka_unit_test(switches_that_are_many),
+		cmocka_unit_test(switches_that_take_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

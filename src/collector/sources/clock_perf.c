@@ -73,17 +73,11 @@ enum {
 	SWITCH_PAUSE_NS = 20 * 1000 * 1000,
 };
 
-/* So many windows in a row at more than so many switches a second: too much for perf events. */
-enum { HEAVY_WINDOWS = 4, HEAVY_SWITCHES = 1000 };
-
 static _Atomic int tick_fd = DESCRIPTOR_NONE;
 static _Atomic int later_fd = DESCRIPTOR_NONE; /* ticks at the longer interval */
 static _Atomic bool later;		       /* that one is in force */
 static _Atomic unsigned widening;	       /* threads that make them change places */
 static _Atomic uint64_t switches_paid_until_ns;
-static _Atomic uint32_t switches_seen; /* in the window that is open */
-static _Atomic uint64_t window_start_ns;
-static _Atomic uint32_t heavy_windows;
 static _Atomic bool paused;
 static _Atomic bool first_phase; /* the interval is only a part of one */
 static _Atomic bool stretched;	 /* … is a rest: see stretch */
@@ -100,22 +94,11 @@ static void rearm(void)
 	const struct timespec pause = {.tv_nsec = SWITCH_PAUSE_NS};
 
 	sys_call(SYS_nanosleep, &pause, 0, 0, 0);
-	atomic_store(&switches_seen, 0); /* without stragglers of the last window */
+	switches_begin_window();
 	if (!atomic_load(&paused))
 		control(&switches_fd, PERF_EVENT_IOC_ENABLE);
 	watch_waits();
 	rawthread_exit(&switches_off);
-}
-
-/* At the end of a window: has it been too much for too long? */
-static bool too_many_switches(uint64_t now_ns)
-{
-	uint64_t seen = atomic_exchange(&switches_seen, 0);
-	uint64_t length_ns = now_ns - atomic_load(&window_start_ns);
-	bool heavy = seen * 1000000000u > length_ns * (uint64_t)HEAVY_SWITCHES;
-
-	atomic_store(&heavy_windows, heavy ? atomic_load(&heavy_windows) + 1 : 0);
-	return atomic_load(&heavy_windows) > HEAVY_WINDOWS;
 }
 
 /*
@@ -153,9 +136,7 @@ static void throttle_switches(uint64_t now_ns, uint64_t cost_ns)
 	bool traced = is_traced_now();
 	unsigned expected = 0;
 
-	if (!atomic_fetch_add_explicit(&switches_seen, 1, memory_order_relaxed))
-		atomic_store_explicit(&window_start_ns, now_ns, memory_order_relaxed);
-
+	switches_count(now_ns);
 	paid = (paid > now_ns ? paid : now_ns) +
 	       (least_ns > SWITCH_COST_NS ? least_ns : SWITCH_COST_NS);
 	atomic_store_explicit(&switches_paid_until_ns, paid, memory_order_relaxed);
@@ -169,7 +150,7 @@ static void throttle_switches(uint64_t now_ns, uint64_t cost_ns)
 	}
 	if (least_ns > SWITCH_COST_NS)
 		overhead_limited();
-	if (too_many_switches(now_ns) && interval_looks_are_cheap()) {
+	if (switches_are_too_many(now_ns) && interval_looks_are_cheap()) {
 		hand_over("too many context switches for perf events: the monitor engine goes on");
 		return;
 	}
@@ -454,8 +435,7 @@ bool perf_engine_prepare(void)
 {
 	interval_call_when_widened(widen);
 	atomic_store(&switches_off, 0);
-	atomic_store(&switches_seen, 0);
-	atomic_store(&heavy_windows, 0);
+	switches_forget_windows();
 	atomic_store(&paused, false);
 	atomic_store(&later, false);
 	atomic_store(&stretched, false);
@@ -508,7 +488,7 @@ bool perf_engine_start(char *reason, size_t size)
 
 void perf_engine_breathed(void)
 {
-	atomic_store(&switches_seen, 0); /* without stragglers of the last window */
+	switches_begin_window();
 	atomic_store(&switches_off, 0);
 }
 

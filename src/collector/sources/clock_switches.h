@@ -17,4 +17,15 @@ bool switches_are_seen(void);
 uint32_t switches_pauses(void);
 void switches_note_pause(void);
 
+/*
+ * Windows of switches.  One begins with the first switch that is counted in it, and ends when
+ * switches have taken too much.
+ */
+void switches_count(uint64_t now_ns);
+/* Ends the window.  True: they have been too many for perf events, for some windows in a row. */
+bool switches_are_too_many(uint64_t now_ns);
+/* Without stragglers of the last window. */
+void switches_begin_window(void);
+void switches_forget_windows(void);
+
 #endif
