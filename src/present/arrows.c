@@ -42,10 +42,10 @@ static void find_jumps(const struct table *table, struct jumps *jumps)
 
 	for (size_t i = 0; i < table->row_count; i++)
 		if (table->rows[i].kind == ROW_INSTRUCTION)
-			hash_map_put(&rows, table->rows[i].address, (uint32_t)i);
+			hash_map_put(&rows, row_detail(&table->rows[i])->address, (uint32_t)i);
 	for (size_t i = 0; i < table->row_count; i++) {
-		uint32_t to = table->rows[i].target ? hash_map_get(&rows, table->rows[i].target)
-						    : HASH_NONE;
+		uint64_t target = row_detail(&table->rows[i])->target;
+		uint32_t to = target ? hash_map_get(&rows, target) : HASH_NONE;
 
 		if (to != HASH_NONE && to != i)
 			*vec_push(jumps) = (struct jump){i, to};

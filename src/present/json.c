@@ -212,7 +212,8 @@ static void add_line(json_t *object, const struct row *row)
 	json_object_set_new(object, "kind", json_string(kinds[row->kind]));
 	json_object_set_new(object, "line", row->line ? json_integer(row->line) : json_null());
 	if (row->kind == ROW_INSTRUCTION)
-		json_object_set_new(object, "address", json_integer((json_int_t)row->address));
+		json_object_set_new(object, "address",
+				    json_integer((json_int_t)row_detail(row)->address));
 	json_object_set_new(object, "hot", json_boolean(row->hot));
 }
 
@@ -295,9 +296,9 @@ static json_t *table_row(const struct table *table, size_t i, enum table_shape s
 	json_object_set_new(object, "name", json_text(row->name));
 	json_object_set_new(object, "object", json_text(row->object));
 	if (table->index)
-		json_object_set_new(object, "value", json_u64(row->value));
+		json_object_set_new(object, "value", json_u64(row_detail(row)->value));
 	if (table->has_extents)
-		add_extent(object, row->extent);
+		add_extent(object, row_detail(row)->extent);
 	for (size_t k = 0; k < members->count && !row->no_values; k++) {
 		const struct member *member = &members->items[k];
 		size_t cell = i * table->column_count + member->column;

@@ -129,15 +129,16 @@ static void add_doubles(struct slab *slab, json_t *columns, const struct table *
 	if (shape == SHAPE_LISTING) {
 		for (size_t i = 0; i < table->row_count; i++)
 			items[i] = table->rows[i].kind == ROW_INSTRUCTION
-					   ? (double)table->rows[i].address
+					   ? (double)row_detail(&table->rows[i])->address
 					   : (double)NAN;
 		json_object_set_new(columns, "address", add_f64(slab, items, table->row_count));
 	}
 	if (table->index) {
-		for (size_t i = 0; i < table->row_count; i++)
-			items[i] = table->rows[i].value == UINT64_MAX
-					   ? (double)NAN
-					   : (double)table->rows[i].value;
+		for (size_t i = 0; i < table->row_count; i++) {
+			uint64_t value = row_detail(&table->rows[i])->value;
+
+			items[i] = value == UINT64_MAX ? (double)NAN : (double)value;
+		}
 		json_object_set_new(columns, "value", add_f64(slab, items, table->row_count));
 	}
 	free(items);

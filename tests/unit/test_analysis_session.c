@@ -32,7 +32,7 @@
 struct node {
 	uint32_t parent;
 	uint64_t pc;
-	unsigned weight; /* µs of user time */
+	uint64_t weight; /* µs of user time */
 };
 
 static void write_process(const char *path, const char *log, const char *map,
@@ -372,26 +372,49 @@ static void test_names(void **state)
 	session_free(session);
 }
 
-/* The names of a view's rows, joined. */
-static void assert_order(struct session *session, struct query *query, const char *sort,
-			 const char *expected)
+/* The names of the rows, joined. */
+static void assert_names(const struct table *table, const char *expected)
 {
-	struct diag_list diags = {0};
-	struct table table;
 	char names[512] = "";
 
-	assert_int_equal(
-		metric_sort_parse(session, sort, &query->sort, &query->sort_reverse, &diags),
-		STATUS_OK);
-	view_functions(session, query, &table);
-	for (size_t i = 0; i < table.row_count; i++) {
-		const char *name = table.rows[i].name;
+	for (size_t i = 0; i < table->row_count; i++) {
+		const char *name = table->rows[i].name;
 
 		strncat(names, strncmp(name, "a.so_", 5) ? name : name + 5,
 			sizeof(names) - strlen(names) - 1);
 		strncat(names, " ", sizeof(names) - strlen(names) - 1);
 	}
 	assert_string_equal(names, expected);
+}
+
+static void set_sort(struct session *session, struct query *query, const char *sort)
+{
+	struct diag_list diags = {0};
+
+	assert_int_equal(
+		metric_sort_parse(session, sort, &query->sort, &query->sort_reverse, &diags),
+		STATUS_OK);
+}
+
+static void assert_order(struct session *session, struct query *query, const char *sort,
+			 const char *expected)
+{
+	struct table table;
+
+	set_sort(session, query, sort);
+	view_functions(session, query, &table);
+	assert_names(&table, expected);
+	table_fini(&table);
+}
+
+static void assert_tree(struct session *session, struct query *query, const char *sort,
+			const char *expected)
+{
+	struct table table;
+
+	set_sort(session, query, sort);
+	view_call_tree(session, query, NULL, &table);
+	assert_names(&table, expected);
 	table_fini(&table);
 }
 
@@ -419,6 +442,59 @@ static void test_order(void **state)
 	query.name_soname = true;
 	query.name_style = NAME_MANGLED;
 	assert_order(session, &query, "e.user", "<Total> _Za.so_4 [a.so] _Za.so_6 [a.so] ");
+	query_fini(&query);
+	session_free(session);
+}
+
+/* Siblings, sorted by what is shown and by what is not. */
+static void test_order_of_trees(void **state)
+{
+	struct session *session = open_nodes(MAP_A, figure, 11);
+	struct query query;
+
+	(void)state;
+	query_init(&query, session);
+	query.name_style = NAME_SHORT;
+	/* below B, E and F have 6 each, below A 4: in the order of their first appearance */
+	assert_tree(session, &query, "i.totalcpu", "<Total> 0 2 3 4 5 6 1 3 4 5 6 ");
+	assert_tree(session, &query, "-i.totalcpu", "<Total> 0 1 3 4 5 6 2 3 4 5 6 ");
+	assert_tree(session, &query, "e.user", "<Total> 0 2 3 4 5 6 1 3 4 5 6 ");
+	assert_tree(session, &query, "e.sleep", "<Total> 0 1 3 4 5 6 2 3 4 5 6 ");
+	assert_tree(session, &query, "-name", "<Total> 0 2 3 5 6 4 1 3 5 6 4 ");
+	assert_tree(session, &query, "-address", "<Total> 0 2 3 5 6 4 1 3 5 6 4 ");
+	query.limit = 4;
+	assert_tree(session, &query, "e.user", "<Total> 0 2 3 ");
+	query_fini(&query);
+	session_free(session);
+}
+
+/* Weights beyond 32 bits beside small ones, and 32 bits just full. */
+static void test_large_weights(void **state)
+{
+	static const struct node large[] = {
+		{0, PC(F_MAIN), 3}, {1, PC(F_A), (1ull << 32) + 5}, {1, PC(F_B), UINT32_MAX}};
+	static const struct node full[] = {{0, PC(F_MAIN), 3}, {1, PC(F_A), UINT32_MAX}};
+	struct session *session = open_nodes(MAP_A, large, 3);
+	struct query query;
+	struct table table;
+
+	(void)state;
+	query_init(&query, session);
+	query.name_style = NAME_SHORT;
+	view_call_tree(session, &query, NULL, &table);
+	assert_float_equal(table.values[0], 8589.934599, 1e-9); /* 2^33 + 7 µs */
+	assert_float_equal(value_of(&table, "a.so_1", ROW_PLAIN, 0, 0), 42949673.01, 1e-6);
+	assert_float_equal(value_of(&table, "a.so_2", ROW_PLAIN, 0, 0), 42949672.95, 1e-6);
+	table_fini(&table);
+	query_fini(&query);
+	session_free(session);
+	session = open_nodes(MAP_A, full, 2);
+	query_init(&query, session);
+	query.name_style = NAME_SHORT;
+	view_functions(session, &query, &table);
+	assert_float_equal(table.values[0], 4294.967298, 1e-9); /* 2^32 + 2 µs */
+	assert_float_equal(value_of(&table, "a.so_1", ROW_PLAIN, 0, 0), 42949672.95, 1e-6);
+	table_fini(&table);
 	query_fini(&query);
 	session_free(session);
 }
@@ -562,6 +638,8 @@ int main(void)
 		cmocka_unit_test(test_functions_are_unified),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_order_of_trees),
+		cmocka_unit_test(test_large_weights),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_several_experiments),

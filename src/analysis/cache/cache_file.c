@@ -301,14 +301,16 @@ static void put_values(struct strbuf *out, const uint64_t *values, size_t count)
 	}
 }
 
-void cache_put_sums(struct strbuf *out, const struct measure_sums *sums)
+void cache_put_sums(struct strbuf *out, const struct finished_sums *sums)
 {
+	uint64_t *of = xmalloc((sums->nodes + 1) * sizeof(*of));
+
 	for (uint64_t i = 0; i < MEASURE_COUNT; i++) {
 		struct strbuf values = {0};
 
-		if (!sums->of[i])
+		if (!finished_read(sums, (enum measure)i, of))
 			continue;
-		put_values(&values, sums->of[i], sums->nodes);
+		put_values(&values, of, sums->nodes);
 		cache_put_number(out, i);
 		cache_put_u64(out, values.length);
 		if (values.length)
@@ -316,6 +318,7 @@ void cache_put_sums(struct strbuf *out, const struct measure_sums *sums)
 		strbuf_fini(&values);
 	}
 	cache_put_number(out, MEASURE_COUNT);
+	free(of);
 }
 
 bool cache_write(const char *name, const struct strbuf *body, uint64_t *checksum)

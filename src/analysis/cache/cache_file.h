@@ -51,7 +51,7 @@ void cache_put_signed(struct strbuf *out, int64_t value);
 /* NULL is kept as such. */
 void cache_put_text(struct strbuf *out, const char *text);
 /* Sums by measure. */
-void cache_put_sums(struct strbuf *out, const struct measure_sums *sums);
+void cache_put_sums(struct strbuf *out, const struct finished_sums *sums);
 /* False: it could not be written, and nothing has changed. The checksum tells bodies apart. */
 bool cache_write(const char *name, const struct strbuf *body, uint64_t *checksum);
 

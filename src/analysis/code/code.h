@@ -75,7 +75,7 @@ void code_fini(struct session *session);
 void code_make_tree(struct session *session);
 void code_tree_fini(struct code *code);
 /* What the chosen events add up to at the nodes of the tree. After code_of(). */
-const struct measure_sums *code_weights(struct tally *tally);
+const struct finished_sums *code_weights(struct tally *tally);
 
 /*
  * What the chosen events make of groups of pcs: an event counts for a group exclusively where

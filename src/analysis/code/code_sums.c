@@ -91,12 +91,15 @@ void code_tree_fini(struct code *code)
 
 /* ---- its weights ---- */
 
-static void read_kept(const struct code_tree *tree, struct measure_sums *weights)
+static void read_kept(const struct code_tree *tree, struct finished_sums *out)
 {
+	struct measure_sums weights = {.nodes = tree->count};
+
 	for (size_t i = 0; i < MEASURE_COUNT; i++)
 		if (tree->kept.of[i])
 			cache_values(&tree->kept, (enum measure)i,
-				     measure_array(weights, (enum measure)i));
+				     measure_array(&weights, (enum measure)i));
+	measure_finish(out, &weights);
 }
 
 static const uint32_t *place_of_nodes(const struct tally *tally, size_t process, uint32_t **owned)
@@ -115,18 +118,17 @@ static const uint32_t *place_of_nodes(const struct tally *tally, size_t process,
 	return *owned;
 }
 
-const struct measure_sums *code_weights(struct tally *tally)
+const struct finished_sums *code_weights(struct tally *tally)
 {
 	const struct code_tree *tree = &tally->session->code->tree;
 
 	if (tally->has_code_weights)
 		return &tally->code_weights;
 	tally->has_code_weights = true;
-	tally->code_weights.nodes = tree->count;
 	if (tally->session->has_no_events)
 		read_kept(tree, &tally->code_weights);
 	else
-		tally_count(tally, &tally->code_weights, place_of_nodes);
+		tally_count(tally, tree->count, &tally->code_weights, place_of_nodes);
 	return &tally->code_weights;
 }
 
@@ -185,22 +187,19 @@ void code_count(struct tally *tally, const uint32_t *group, uint32_t groups, str
 {
 	const struct code_tree *tree = &tally->session->code->tree;
 	bool is_kept = tally->session->has_no_events && !tally->has_code_weights;
-	const struct measure_sums *weights = is_kept ? NULL : code_weights(tally);
-	uint64_t *read = is_kept ? xmalloc((tree->count + 1) * sizeof(*read)) : NULL;
+	const struct finished_sums *weights = is_kept ? NULL : code_weights(tally);
+	uint64_t *weight = xmalloc((tree->count + 1) * sizeof(*weight));
 	struct outermost outermost = find_outermost(tree, group, groups);
 	uint64_t *before = xmalloc((tree->count + 1) * sizeof(*before));
 
 	*out = (struct code_sums){
 		.exclusive.nodes = groups, .inclusive.nodes = groups, .total.nodes = 1};
 	for (size_t i = 0; i < MEASURE_COUNT; i++) {
-		const uint64_t *weight = weights ? weights->of[i]
-					 : cache_values(&tree->kept, (enum measure)i, read) ? read
-											    : NULL;
-
-		if (weight)
+		if (weights ? finished_read(weights, (enum measure)i, weight)
+			    : cache_values(&tree->kept, (enum measure)i, weight))
 			fold(tree, group, &outermost, weight, before, (enum measure)i, out);
 	}
-	free(read);
+	free(weight);
 	free(before);
 	free(outermost.nodes);
 }
@@ -227,18 +226,21 @@ static const uint32_t *compiled_functions(const struct tally *tally, size_t proc
 void code_count_compiled(struct tally *tally, uint32_t function, uint32_t group,
 			 struct code_sums *out)
 {
-	if (!tally->has_compiled) {
-		tally->compiled.nodes = tally->session->functions.count;
-		tally_count(tally, &tally->compiled, compiled_functions);
-	}
-	tally->has_compiled = true;
-	for (size_t i = 0; i < MEASURE_COUNT; i++) {
-		uint64_t *of = tally->compiled.of[i];
+	const struct finished_sums *compiled = &tally->compiled;
 
-		if (!of || function >= tally->compiled.nodes || !of[function])
+	if (!tally->has_compiled)
+		tally_count(tally, tally->session->functions.count, &tally->compiled,
+			    compiled_functions);
+	tally->has_compiled = true;
+	for (size_t i = 0; i < MEASURE_COUNT && function < compiled->nodes; i++) {
+		uint64_t sum = finished_has(compiled, (enum measure)i)
+				       ? finished_at(compiled, (enum measure)i, function)
+				       : 0;
+
+		if (!sum)
 			continue;
-		measure_array(&out->exclusive, (enum measure)i)[group] += of[function];
-		measure_array(&out->inclusive, (enum measure)i)[group] += of[function];
+		measure_array(&out->exclusive, (enum measure)i)[group] += sum;
+		measure_array(&out->inclusive, (enum measure)i)[group] += sum;
 	}
 }
 

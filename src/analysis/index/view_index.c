@@ -349,13 +349,18 @@ static void fill_rows(const struct session *session, const struct index_object *
 		      const struct index_groups *groups, const struct sort_key *keys,
 		      struct table *table)
 {
+	struct row_detail *details =
+		arena_array(&table->arena, struct row_detail, table->row_count);
+
 	table->rows[0].name = "<Total>";
-	table->rows[0].value = INDEX_UNKNOWN;
+	details[0].value = INDEX_UNKNOWN;
+	table->rows[0].detail = &details[0];
 	for (size_t row = 1; row < table->row_count; row++) {
 		uint32_t group = keys[row - 1].index;
 
 		table->rows[row].id = group + 1;
-		table->rows[row].value = groups->values.items[group];
+		details[row].value = groups->values.items[group];
+		table->rows[row].detail = &details[row];
 		table->rows[row].name =
 			label_of(session, object, &table->arena, groups->values.items[group]);
 	}

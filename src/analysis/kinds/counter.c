@@ -63,18 +63,17 @@ static const struct metric *find_counter(const struct session *session, const ch
 	return NULL;
 }
 
-static uint64_t total_of(const struct measure_sums *sums, unsigned measure)
+static uint64_t total_of(const struct finished_sums *sums, unsigned measure)
 {
-	const uint64_t *weights = sums->of[measure];
 	uint64_t total = 0;
 
-	for (size_t i = 0; weights && i < sums->nodes; i++)
-		total += weights[i];
+	for (size_t i = 0; finished_has(sums, measure) && i < sums->nodes; i++)
+		total += finished_at(sums, measure, i);
 	return total;
 }
 
 /* By how many bits both have to be shifted down to fit into halves of a value. */
-static unsigned scale_of(const struct measure_sums *sums, const struct metric *a,
+static unsigned scale_of(const struct finished_sums *sums, const struct metric *a,
 			 const struct metric *b)
 {
 	uint64_t total = total_of(sums, a->measure) | total_of(sums, b->measure);
@@ -85,7 +84,7 @@ static unsigned scale_of(const struct measure_sums *sums, const struct metric *a
 	return scale;
 }
 
-void counters_add_quotients(struct session *session, const struct measure_sums *weights)
+void counters_add_quotients(struct session *session, const struct finished_sums *weights)
 {
 	static const struct {
 		const char *command, *title, *upper, *lower, *description;

@@ -16,7 +16,7 @@ void counters_add(struct session *session, const struct experiment_log *founder,
 		  struct session_process *process);
 
 /* After all: the quotients of counters that there are. */
-void counters_add_quotients(struct session *session, const struct measure_sums *weights);
+void counters_add_quotients(struct session *session, const struct finished_sums *weights);
 
 /* Of a counter, or computed from counters. */
 bool metric_is_counter(const struct metric *metric);

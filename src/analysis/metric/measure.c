@@ -48,3 +48,59 @@ void measure_fini(struct measure_sums *sums)
 		free(sums->of[i]);
 	*sums = (struct measure_sums){0};
 }
+
+static struct finished_sum finish(uint64_t *sums, size_t nodes)
+{
+	uint64_t bits = 0;
+	uint32_t *narrow;
+
+	for (size_t i = 0; i < nodes; i++)
+		bits |= sums[i];
+	if (bits > UINT32_MAX)
+		return (struct finished_sum){.wide = sums};
+	narrow = xmalloc((nodes + 1) * sizeof(*narrow));
+	for (size_t i = 0; i < nodes; i++)
+		narrow[i] = (uint32_t)sums[i];
+	free(sums);
+	return (struct finished_sum){.narrow = narrow};
+}
+
+void measure_finish(struct finished_sums *to, struct measure_sums *from)
+{
+	*to = (struct finished_sums){.nodes = from->nodes};
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		if (from->of[i])
+			to->of[i] = finish(from->of[i], from->nodes);
+	*from = (struct measure_sums){0};
+}
+
+void finished_fini(struct finished_sums *sums)
+{
+	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		free(sums->of[i].narrow);
+		free(sums->of[i].wide);
+	}
+	*sums = (struct finished_sums){0};
+}
+
+size_t finished_size(const struct finished_sums *sums)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		if (sums->of[i].narrow)
+			size += sums->nodes * sizeof(uint32_t);
+		if (sums->of[i].wide)
+			size += sums->nodes * sizeof(uint64_t);
+	}
+	return size;
+}
+
+bool finished_read(const struct finished_sums *sums, enum measure measure, uint64_t *out)
+{
+	if (!finished_has(sums, measure))
+		return false;
+	for (size_t i = 0; i < sums->nodes; i++)
+		out[i] = finished_at(sums, measure, i);
+	return true;
+}

@@ -48,6 +48,18 @@ struct measure_sums {
 	uint64_t *of[MEASURE_COUNT];
 };
 
+/*
+ * Sums that are finished, which call stacks by the million have: a measure whose numbers all fit
+ * has 32 bits for each.  Zero-initialised has no measure.
+ */
+struct finished_sums {
+	size_t nodes;
+	struct finished_sum {
+		uint32_t *narrow;
+		uint64_t *wide; /* instead */
+	} of[MEASURE_COUNT];
+};
+
 /* The same as they lie in the cache: read with cache_values(), one measure at a time. */
 struct kept_sums {
 	size_t nodes;
@@ -71,6 +83,25 @@ void measure_grow(struct measure_sums *sums, size_t nodes);
  */
 void measure_fold(struct measure_sums *to, struct measure_sums *from, const uint32_t *map);
 void measure_fini(struct measure_sums *sums);
+
+/* Of `from` nothing is left. */
+void measure_finish(struct finished_sums *to, struct measure_sums *from);
+void finished_fini(struct finished_sums *sums);
+size_t finished_size(const struct finished_sums *sums); /* bytes */
+static inline bool finished_has(const struct finished_sums *sums, enum measure measure)
+{
+	return sums->of[measure].narrow || sums->of[measure].wide;
+}
+/* The sum at a node, of a measure that there is. */
+static inline uint64_t finished_at(const struct finished_sums *sums, enum measure measure,
+				   size_t node)
+{
+	const struct finished_sum *of = &sums->of[measure];
+
+	return of->narrow ? of->narrow[node] : of->wide[node];
+}
+/* All of a measure into out[nodes]; false: there is none. */
+bool finished_read(const struct finished_sums *sums, enum measure measure, uint64_t *out);
 
 /* What rows of a piece count for; chosen NULL: all of them. One byte per row. */
 struct measuring {

@@ -33,15 +33,18 @@ uint64_t values_part(const struct metric *metric, size_t measure, uint64_t weigh
 }
 
 static void add_weights(uint64_t *values, const struct metric *metric, size_t measure,
-			const struct measure_sums *sums)
+			const struct finished_sums *sums)
 {
-	const uint64_t *weights = sums->of[measure];
+	const uint32_t *narrow = sums->of[measure].narrow;
+	const uint64_t *wide = sums->of[measure].wide;
 
-	for (size_t i = 0; weights && i < sums->nodes; i++)
-		values[i] += values_part(metric, measure, weights[i]);
+	for (size_t i = 0; narrow && i < sums->nodes; i++)
+		values[i] += values_part(metric, measure, narrow[i]);
+	for (size_t i = 0; wide && i < sums->nodes; i++)
+		values[i] += values_part(metric, measure, wide[i]);
 }
 
-uint64_t *values_of_sums(const struct measure_sums *sums, const struct metric *metric)
+uint64_t *values_of_sums(const struct finished_sums *sums, const struct metric *metric)
 {
 	uint64_t *values = xcalloc(sums->nodes + 1, sizeof(*values));
 

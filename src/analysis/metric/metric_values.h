@@ -16,8 +16,8 @@ struct function_sums {
 /* Whether a measure is part of a metric, and what a weight of it is in the value. */
 bool values_has(const struct metric *metric, size_t measure);
 uint64_t values_part(const struct metric *metric, size_t measure, uint64_t weight);
-/* The same of other sums, by their nodes. */
-uint64_t *values_of_sums(const struct measure_sums *sums, const struct metric *metric);
+/* The metric's weight of every node, in units of its measure; the caller frees the array. */
+uint64_t *values_of_sums(const struct finished_sums *sums, const struct metric *metric);
 /* The metric's value in one place of such sums, in units of its measure. */
 uint64_t values_at(const struct measure_sums *sums, size_t place, const struct metric *metric);
 /* A static metric's value. */
@@ -27,7 +27,7 @@ double values_convert(const struct metric *metric, uint64_t value);
 /* All measures, whatever their units: tells what has been seen at all. */
 extern const struct metric values_any;
 
-/* The metric's weight of every node itself, in units of its measure; the caller frees the array. */
+/* The same of the tree's nodes themselves, without those below. */
 uint64_t *values_self(const struct tally *tally, const struct metric *metric);
 /* Turns weights of nodes into weights of their subtrees. */
 void values_accumulate(const struct tally *tally, uint64_t *values);

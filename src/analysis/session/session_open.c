@@ -375,7 +375,7 @@ static void add_experiment(struct session *session, struct experiment *experimen
 static void find_present(struct session *session, const struct tally *tally)
 {
 	for (size_t k = 0; k < MEASURE_COUNT; k++)
-		session->present[k] = tally->weights.of[k];
+		session->present[k] = finished_has(&tally->weights, (enum measure)k);
 }
 
 /* What reading an experiment has told of its processes is from now on told of the session's. */

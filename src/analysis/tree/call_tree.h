@@ -23,9 +23,8 @@ struct call_tree {
 	VEC(struct tree_node) nodes; /* 0 is the root, <Total> */
 	struct pair_set known;	     /* (parent, function) → node */
 	/* computed together when first needed, see tree.c */
-	uint32_t *order; /* nodes, each directly followed by its subtree */
-	uint32_t *same;	 /* nearest ancestor of the same function, or NODE_NONE */
-	uint32_t *via;	 /* child of same[n] on the way to n, or NODE_NONE */
+	uint32_t *same; /* nearest ancestor of the same function, or NODE_NONE */
+	uint32_t *via;	/* child of same[n] on the way to n, or NODE_NONE */
 };
 
 /* The call stacks of all processes, in which every function stands for itself. */

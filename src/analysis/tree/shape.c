@@ -174,8 +174,8 @@ size_t shape_size(const struct shape *shape)
 	const struct call_tree *tree = &shape->folded;
 	size_t nodes = tree->nodes.capacity * sizeof(*tree->nodes.items);
 
-	if (tree->order)
-		nodes += 3 * tree->nodes.count * sizeof(*tree->order);
+	if (tree->same)
+		nodes += 2 * tree->nodes.count * sizeof(*tree->same);
 	if (shape->shown)
 		nodes += shape->whole->tree.nodes.count * sizeof(*shape->shown);
 	return nodes + 2 * shape->namesake_count * sizeof(*shape->namesakes);

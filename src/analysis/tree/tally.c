@@ -14,7 +14,7 @@
 
 enum { TALLIES_MOST = 64 };
 
-static const size_t tally_limit = 128u << 20; /* bytes of the sums that are kept */
+static const size_t tally_limit = 64u << 20; /* bytes of the sums that are kept */
 
 struct tally_cache {
 	VEC(struct tally *) tallies;
@@ -90,9 +90,9 @@ static void tally_free(struct tally *tally)
 {
 	for (size_t i = 0; i < QUERY_FILTERS; i++)
 		filter_program_free(tally->filters[i]);
-	measure_fini(&tally->weights);
-	measure_fini(&tally->code_weights);
-	measure_fini(&tally->compiled);
+	finished_fini(&tally->weights);
+	finished_fini(&tally->code_weights);
+	finished_fini(&tally->compiled);
 	vec_fini(&tally->sums);
 	arena_fini(&tally->arena);
 	if (tally->timeline)
@@ -103,19 +103,10 @@ static void tally_free(struct tally *tally)
 
 /* ---- keeping them ---- */
 
-static size_t sums_size(const struct measure_sums *sums)
-{
-	size_t arrays = 0;
-
-	for (size_t i = 0; i < MEASURE_COUNT; i++)
-		arrays += sums->of[i] != NULL;
-	return arrays * sums->nodes * sizeof(uint64_t);
-}
-
 static size_t tally_size(const struct tally *tally)
 {
-	size_t size = sums_size(&tally->weights) + sums_size(&tally->code_weights) +
-		      sums_size(&tally->compiled) + tally->arena.size + tally->timeline_size;
+	size_t size = finished_size(&tally->weights) + finished_size(&tally->code_weights) +
+		      finished_size(&tally->compiled) + tally->arena.size + tally->timeline_size;
 
 	for (size_t i = 0; i < QUERY_FILTERS; i++)
 		size += filter_program_size(tally->filters[i]);
@@ -241,7 +232,7 @@ static struct tally *find_tally(struct session *session, const struct query *que
 	tally->squares = squares;
 	tally->weights.nodes = shape->tree->nodes.count;
 	if (!session->has_no_events)
-		tally_count(tally, &tally->weights, tree_nodes);
+		tally_count(tally, shape->tree->nodes.count, &tally->weights, tree_nodes);
 	*vec_push(&cache->tallies) = tally;
 	return tally;
 }

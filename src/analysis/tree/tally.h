@@ -29,11 +29,11 @@ struct tally {
 	uint32_t group;	  /* only events of this group count; 0: of all */
 	bool squares;	  /* events count for the squares of their values, see compare.h */
 	struct filter_program *filters[QUERY_FILTERS]; /* NULL: all are chosen */
-	struct measure_sums weights;		       /* by node of the shape's tree */
+	struct finished_sums weights;		       /* by node of the shape's tree */
 	bool has_code_weights;
-	struct measure_sums code_weights; /* by node of the tree of pcs, once asked for: code.h */
+	struct finished_sums code_weights; /* by node of the tree of pcs, once asked for: code.h */
 	bool has_compiled;
-	struct measure_sums compiled;	  /* by function, once asked for: code_count_compiled() */
+	struct finished_sums compiled;	  /* by function, once asked for: code_count_compiled() */
 	VEC(struct function_sums *) sums; /* per metric, once asked for */
 	struct arena arena;		  /* theirs */
 	struct timeline_index *timeline;  /* timeline_index.c; NULL: not asked for yet, … */
@@ -56,10 +56,10 @@ static inline bool tally_looks_at(const struct tally *tally, const struct sessio
 	return !tally->group || tally->group == process->group;
 }
 /*
- * Sums of all chosen events, by nodes_of() a process's stacks, what it makes for that being freed
- * by *owned.
+ * Sums of all chosen events by `nodes` nodes, those that nodes_of() has for a process's stacks,
+ * what it makes for that being freed by *owned.
  */
-void tally_count(const struct tally *tally, struct measure_sums *out,
+void tally_count(const struct tally *tally, size_t nodes, struct finished_sums *out,
 		 const uint32_t *(*nodes_of)(const struct tally *tally, size_t process,
 					     uint32_t **owned));
 /* Drops all that is kept: at the session's end. */

@@ -11,19 +11,19 @@ static void count_piece(const struct scan_piece *piece, void *state)
 	measure_run(piece->run, &measuring);
 }
 
-void tally_count(const struct tally *tally, struct measure_sums *out,
+void tally_count(const struct tally *tally, size_t nodes, struct finished_sums *out,
 		 const uint32_t *(*nodes_of)(const struct tally *tally, size_t process,
 					     uint32_t **owned))
 {
 	const struct session *session = tally->session;
 	size_t threads = scan_threads();
-	struct measure_sums *sums = xcalloc(threads, sizeof(*sums));
+	struct measure_sums all = {.nodes = nodes}, *sums = xcalloc(threads, sizeof(*sums));
 	void **states = xcalloc(threads, sizeof(*states));
 
 	for (size_t i = 0; i < session->scanned.count; i++) {
 		const struct session_process *process = &session->scanned.items[i];
 		uint32_t *owned;
-		const uint32_t *nodes = nodes_of(tally, i, &owned);
+		const uint32_t *map = nodes_of(tally, i, &owned);
 
 		for (size_t k = 0; k < threads; k++) {
 			sums[k].nodes = process->process->stacks.nodes.count;
@@ -31,11 +31,12 @@ void tally_count(const struct tally *tally, struct measure_sums *out,
 		}
 		scan_process(tally, process, count_piece, states);
 		for (size_t k = 0; k < threads; k++) {
-			measure_fold(out, &sums[k], nodes);
+			measure_fold(&all, &sums[k], map);
 			measure_fini(&sums[k]);
 		}
 		free(owned);
 	}
+	measure_finish(out, &all);
 	free(states);
 	free(sums);
 }
@@ -45,12 +46,11 @@ bool query_chooses_any(const struct query *query, struct session *session)
 	struct tally *tally = tally_of(session, query);
 	bool found = false;
 
-	for (size_t k = 0; k < MEASURE_COUNT && !found; k++) {
-		const uint64_t *weights = tally->weights.of[k];
-
-		for (size_t i = 0; weights && i < tally->weights.nodes && !found; i++)
-			found = weights[i];
-	}
+	for (size_t k = 0; k < MEASURE_COUNT && !found; k++)
+		for (size_t i = 0; finished_has(&tally->weights, (enum measure)k) &&
+				   i < tally->weights.nodes && !found;
+		     i++)
+			found = finished_at(&tally->weights, (enum measure)k, i);
 	tally_release(tally);
 	return found;
 }

@@ -46,10 +46,9 @@ void trees_init(struct session *session)
 
 static void drop_links(struct call_tree *tree)
 {
-	free(tree->order);
 	free(tree->same);
 	free(tree->via);
-	tree->order = tree->same = tree->via = NULL;
+	tree->same = tree->via = NULL;
 }
 
 void call_tree_fini(struct call_tree *tree)
@@ -340,32 +339,24 @@ static void walk_run(struct walk *walk, const uint32_t *group,
 	}
 }
 
-struct link {
-	struct call_tree *tree;
-	size_t visited;
-};
-
 static void visit_link(struct walk *walk, uint32_t node, uint32_t above, void *data)
 {
-	struct link *link = data;
+	struct call_tree *tree = data;
 
-	link->tree->order[link->visited++] = node;
-	link->tree->same[node] = above ? walk->path[above - 1] : NODE_NONE;
-	link->tree->via[node] = above ? walk->path[above] : NODE_NONE;
+	tree->same[node] = above ? walk->path[above - 1] : NODE_NONE;
+	tree->via[node] = above ? walk->path[above] : NODE_NONE;
 }
 
 void tree_link(struct call_tree *tree, size_t functions)
 {
-	struct link link = {.tree = tree};
 	struct walk walk;
 
-	if (tree->order)
+	if (tree->same)
 		return;
-	tree->order = xmalloc(tree->nodes.count * sizeof(uint32_t));
 	tree->same = xmalloc(tree->nodes.count * sizeof(uint32_t));
 	tree->via = xmalloc(tree->nodes.count * sizeof(uint32_t));
 	walk_init(&walk, tree, functions);
-	walk_run(&walk, NULL, visit_link, &link);
+	walk_run(&walk, NULL, visit_link, tree);
 	walk_fini(&walk);
 }
 

@@ -18,7 +18,7 @@ void tree_settle(struct call_tree *tree);
 void tree_init(struct call_tree *tree);
 uint32_t tree_add_node(struct call_tree *tree, uint32_t parent, uint32_t function);
 void call_tree_fini(struct call_tree *tree);
-/* Fills order, same and via. */
+/* Fills same and via. */
 void tree_link(struct call_tree *tree, size_t functions);
 /*
  * For every node whether no ancestor belongs to the same group; group[function].

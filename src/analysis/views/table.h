@@ -40,6 +40,15 @@ struct row_extent {
 	uint32_t depth;	       /* 0: the object itself; 1: one of its elements; and so on */
 };
 
+/* What few rows have: of listings, index objects and data layouts. */
+struct row_detail {
+	uint64_t address;		 /* of an instruction */
+	uint64_t target;		 /* where it jumps to in its function; 0: it does not */
+	uint64_t value;			 /* of an index or memory object; UINT64_MAX: none */
+	const struct row_extent *extent; /* in a data layout; or NULL */
+};
+
+/* Call trees have millions: kept small. */
 struct row {
 	const char *name;
 	const char *object; /* path of the load object, or NULL */
@@ -52,18 +61,22 @@ struct row {
 	uint32_t parent; /* call tree: id of the parent's row; 0 for <Total>, which is 0 itself */
 	uint32_t depth;	 /* call tree: 0 for <Total> */
 	uint32_t block;	 /* callers-callees: rows with one number belong together */
-	enum row_mark mark : 8;
-	bool last_child; /* call tree: no sibling follows */
+	enum row_mark mark : 4;
+	bool last_child : 1; /* call tree: no sibling follows */
 	/* listings */
-	enum row_kind kind : 8;
-	bool no_values;			 /* the line has no code: its fields stay empty */
-	bool hot;			 /* a value is above the threshold */
+	enum row_kind kind : 4;
+	bool no_values : 1;		 /* the line has no code: its fields stay empty */
+	bool hot : 1;			 /* a value is above the threshold */
 	uint32_t line;			 /* in the source; 0: none */
-	uint64_t address;		 /* of an instruction */
-	uint64_t target;		 /* where it jumps to in its function; 0: it does not */
-	uint64_t value;			 /* of an index or memory object; UINT64_MAX: none */
-	const struct row_extent *extent; /* in a data layout; or NULL */
+	const struct row_detail *detail; /* NULL: all 0; row_detail() */
 };
+
+static inline const struct row_detail *row_detail(const struct row *row)
+{
+	static const struct row_detail none;
+
+	return row->detail ? row->detail : &none;
+}
 
 /*
  * Hidden metrics have no column; the name has one, without values.

@@ -73,6 +73,14 @@ void table_set_rows(struct table *table, size_t count)
 	table->values = arena_array(&table->arena, double, count * table->column_count);
 }
 
+size_t table_column_of(const struct table *table, const struct metric *metric)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].choice.metric == metric)
+			return i;
+	return SIZE_MAX;
+}
+
 void table_fini(struct table *table)
 {
 	struct arena arena = table->arena;

@@ -14,6 +14,8 @@ enum column_rule {
 };
 void table_init(struct table *table, const struct query *query, enum column_rule rule);
 void table_set_rows(struct table *table, size_t count);
+/* The first column of the metric, or SIZE_MAX: it has none. */
+size_t table_column_of(const struct table *table, const struct metric *metric);
 /* The flavour that the sort metric has in such a view. */
 enum metric_flavor table_sort_flavor(const struct query *query, enum column_rule rule);
 

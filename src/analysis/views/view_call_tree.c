@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The call tree with attributed metrics.  Nodes are sorted once, all together,
- * by (parent, value): siblings then lie side by side in display order, and the
- * walk needs no list per node.
+ * The call tree with attributed metrics.  The nodes that are shown are linked to their parents,
+ * siblings in display order: two numbers for each, which the walk follows without a stack.
  */
 #include "analysis/views/view_call_tree.h"
 
@@ -20,55 +19,57 @@ struct tree_view {
 	struct tally *tally;
 	const struct query *query;
 	struct table *table;
-	bool *shown;	   /* by node */
 	uint64_t **values; /* by column; NULL: static */
-	uint32_t *start;   /* first child of a node in `keys` */
-	struct sort_key *keys;
+	uint32_t *child;   /* by node: its first child that is shown; NODE_ROOT: there is none */
+	uint32_t *sibling; /* … the next one of its parent; likewise */
 };
 
-static double key_value(struct tree_view *view, const uint64_t *sort, uint32_t node)
+/* What a node is sorted by; sort: values by node, NULL: static. */
+static struct sort_key key_of(const struct tree_view *view, const uint64_t *sort, uint32_t node)
 {
-	if (sort)
-		return (double)sort[node];
-	return values_static(view->tally->session,
-			     view->tally->shape->tree->nodes.items[node].function,
-			     view->query->sort.metric);
+	const struct query *query = view->query;
+	const struct session *session = view->tally->session;
+	uint32_t function = view->tally->shape->tree->nodes.items[node].function;
+
+	if (query->sort.metric->unit == UNIT_TEXT)
+		return sort_key_of(query, 0,
+				   symbols_name(view->tally->session, function, query->name_style),
+				   node);
+	return sort_key_of(query,
+			   sort ? (double)sort[node]
+				: values_static(session, function, query->sort.metric),
+			   NULL, node);
 }
 
-/* Groups the nodes by parent (counting sort), then sorts each group. */
+struct sort_keys {
+	VEC(struct sort_key) keys;
+};
+
+static void order_siblings(struct tree_view *view, uint32_t parent, const uint64_t *sort,
+			   struct sort_keys *keys)
+{
+	uint32_t *link = &view->child[parent];
+
+	keys->keys.count = 0;
+	for (uint32_t node = *link; node != NODE_ROOT; node = view->sibling[node])
+		*vec_push(&keys->keys) = key_of(view, sort, node);
+	table_sort(keys->keys.items, keys->keys.count, view->query);
+	for (size_t i = 0; i < keys->keys.count; i++) {
+		*link = keys->keys.items[i].index;
+		link = &view->sibling[*link];
+	}
+	*link = NODE_ROOT;
+}
+
 static void order_children(struct tree_view *view, const uint64_t *sort)
 {
-	const struct call_tree *tree = view->tally->shape->tree;
-	size_t count = tree->nodes.count;
-	bool by_name = view->query->sort.metric->unit == UNIT_TEXT;
-	uint32_t *next = xcalloc(count + 1, sizeof(*next));
+	size_t count = view->tally->shape->tree->nodes.count;
+	struct sort_keys keys = {0};
 
-	view->start = xcalloc(count + 1, sizeof(*view->start));
-	view->keys = xmalloc(count * sizeof(*view->keys));
-	for (size_t i = 1; i < count; i++)
-		if (view->shown[i])
-			view->start[tree->nodes.items[i].parent + 1]++;
-	for (size_t i = 0; i < count; i++)
-		view->start[i + 1] += view->start[i];
-	memcpy(next, view->start, (count + 1) * sizeof(*next));
-	for (uint32_t i = 1; i < count; i++) {
-		if (!view->shown[i])
-			continue;
-
-		struct sort_key *key = &view->keys[next[tree->nodes.items[i].parent]++];
-
-		*key = (struct sort_key){.index = i};
-		if (by_name)
-			key->text =
-				symbols_name(view->tally->session, tree->nodes.items[i].function,
-					     view->query->name_style);
-		else
-			key->value = key_value(view, sort, i);
-	}
-	for (size_t i = 0; i < count; i++)
-		table_sort(view->keys + view->start[i], view->start[i + 1] - view->start[i],
-			   view->query);
-	free(next);
+	for (uint32_t i = 0; i < count; i++)
+		if (view->child[i] != NODE_ROOT && view->sibling[view->child[i]] != NODE_ROOT)
+			order_siblings(view, i, sort, &keys);
+	vec_fini(&keys.keys);
 }
 
 static void fill_row(struct tree_view *view, size_t index, uint32_t node, uint32_t depth, bool last)
@@ -90,31 +91,24 @@ static void fill_row(struct tree_view *view, size_t index, uint32_t node, uint32
 							     table->columns[column].choice.metric);
 }
 
-/* Depth first; start[node] serves as the position of the next child to show. */
+/* Depth first. */
 static void fill_rows(struct tree_view *view)
 {
-	const struct call_tree *tree = view->tally->shape->tree;
-	struct table *table = view->table;
-	uint32_t *end = xmalloc(tree->nodes.count * sizeof(*end));
+	const struct tree_node *nodes = view->tally->shape->tree->nodes.items;
 	uint32_t node = NODE_ROOT, depth = 0;
 
-	memcpy(end, view->start + 1, tree->nodes.count * sizeof(*end));
 	fill_row(view, 0, NODE_ROOT, 0, true);
-	for (size_t index = 1; index < table->row_count;) {
-		if (view->start[node] == end[node]) {
-			node = tree->nodes.items[node].parent;
-			depth--;
-			continue;
+	for (size_t index = 1; index < view->table->row_count; index++) {
+		if (view->child[node] != NODE_ROOT) {
+			node = view->child[node];
+			depth++;
+		} else {
+			for (; view->sibling[node] == NODE_ROOT; depth--)
+				node = nodes[node].parent;
+			node = view->sibling[node];
 		}
-
-		uint32_t position = view->start[node]++;
-
-		depth++;
-		fill_row(view, index++, view->keys[position].index, depth,
-			 position + 1 == end[node]);
-		node = view->keys[position].index;
+		fill_row(view, index, node, depth, view->sibling[node] == NODE_ROOT);
 	}
-	free(end);
 }
 
 static uint64_t *subtree_values(const struct tally *tally, const struct metric *metric)
@@ -158,31 +152,49 @@ const struct metric *tree_part_metric(const struct query *query)
 }
 
 /* A node is shown only where its parent is: what is counted here never grows downwards. */
-static size_t choose_nodes(struct tree_view *view, const struct tree_part *part)
+static bool *choose_nodes(const struct tree_view *view, const struct tree_part *part)
 {
 	const struct tree_node *nodes = view->tally->shape->tree->nodes.items;
-	size_t count = view->tally->shape->tree->nodes.count, rows = 1;
+	size_t count = view->tally->shape->tree->nodes.count;
 	uint64_t *any = subtree_values(view->tally, &values_any);
 	uint64_t *values = subtree_values(view->tally, tree_part_metric(view->query));
 	uint32_t *depth = xcalloc(count, sizeof(*depth));
 	bool *open = part->hottest ? hottest_branch(view->tally, values) : NULL;
+	bool *shown = xcalloc(count, sizeof(*shown));
 	double least = part->percent / 100 * (double)values[NODE_ROOT];
 
-	view->shown = xcalloc(count, sizeof(*view->shown));
-	view->shown[NODE_ROOT] = true;
+	shown[NODE_ROOT] = true;
 	for (size_t i = 1; i < count; i++) {
 		uint32_t parent = nodes[i].parent;
 
 		depth[i] = depth[parent] + 1;
-		view->shown[i] = any[i] && view->shown[parent] && (double)values[i] >= least &&
-				 (!part->depth || depth[i] <= part->depth) &&
-				 (!open || open[parent]);
-		rows += view->shown[i];
+		shown[i] = any[i] && shown[parent] && (double)values[i] >= least &&
+			   (!part->depth || depth[i] <= part->depth) && (!open || open[parent]);
 	}
 	free(open);
 	free(depth);
 	free(values);
 	free(any);
+	return shown;
+}
+
+/* Links the nodes that are shown, siblings by their numbers; how many they are. */
+static size_t link_nodes(struct tree_view *view, const struct tree_part *part)
+{
+	const struct tree_node *nodes = view->tally->shape->tree->nodes.items;
+	size_t count = view->tally->shape->tree->nodes.count, rows = 1;
+	bool *shown = choose_nodes(view, part);
+
+	view->child = xcalloc(count, sizeof(*view->child));
+	view->sibling = xcalloc(count, sizeof(*view->sibling));
+	for (size_t i = count; --i;) {
+		if (!shown[i])
+			continue;
+		view->sibling[i] = view->child[nodes[i].parent];
+		view->child[nodes[i].parent] = (uint32_t)i;
+		rows++;
+	}
+	free(shown);
 	return rows;
 }
 
@@ -190,24 +202,25 @@ static void view_top_down(struct tally *tally, const struct query *query,
 			  const struct tree_part *part, struct table *table)
 {
 	struct tree_view view = {.tally = tally, .query = query, .table = table};
-	uint64_t *sort =
-		query->sort.metric->is_static ? NULL : subtree_values(tally, query->sort.metric);
-	size_t rows = choose_nodes(&view, part);
+	size_t rows = link_nodes(&view, part);
+	size_t column = table_column_of(table, query->sort.metric);
+	uint64_t *sort = NULL; /* where no column has the values */
 
-	order_children(&view, sort);
-	free(sort);
-	view.values = xcalloc(table->column_count, sizeof(*view.values));
+	view.values = xcalloc(table->column_count + 1, sizeof(*view.values));
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].choice.metric->is_static)
 			view.values[i] = subtree_values(tally, table->columns[i].choice.metric);
+	if (column == SIZE_MAX && !query->sort.metric->is_static)
+		sort = subtree_values(tally, query->sort.metric);
+	order_children(&view, column == SIZE_MAX ? sort : view.values[column]);
+	free(sort);
 	table_set_rows(table, query->limit && rows > query->limit ? query->limit : rows);
 	fill_rows(&view);
 	for (size_t i = 0; i < table->column_count; i++)
 		free(view.values[i]);
 	free(view.values);
-	free(view.shown);
-	free(view.start);
-	free(view.keys);
+	free(view.child);
+	free(view.sibling);
 }
 
 static void fill_tree(struct tally *tally, const struct query *query, const void *arg,

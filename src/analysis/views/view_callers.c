@@ -46,9 +46,9 @@ struct callers_view {
 	uint32_t *caller_pair; /* by node: the pair that own[node] counts for */
 	uint32_t *callee_pair; /* … that below[node] counts for */
 	uint64_t **values;     /* by column, then pair; NULL: static */
-	uint64_t *sort;	       /* by pair; NULL: static */
-	uint32_t *start;       /* by function: its first pair in `keys` */
-	struct sort_key *keys; /* pairs by function, callers before callees, each sorted */
+	const uint64_t *sort;  /* by pair; NULL: static */
+	uint32_t *start;       /* by function: its first pair in `ordered` */
+	uint32_t *ordered;     /* pairs by function, callers before callees, each sorted */
 };
 
 static void attribute_nodes(const struct tally *tally, const struct metric *metric, uint64_t **own,
@@ -126,7 +126,7 @@ static uint64_t *pair_values(struct callers_view *view, const struct metric *met
 	return values;
 }
 
-static void fill_key(struct callers_view *view, struct sort_key *key, uint32_t index)
+static void fill_key(const struct callers_view *view, struct sort_key *key, uint32_t index)
 {
 	uint32_t other = view->pairs.items[index].other;
 
@@ -139,14 +139,26 @@ static void fill_key(struct callers_view *view, struct sort_key *key, uint32_t i
 		key->value = values_static(view->tally->session, other, view->query->sort.metric);
 }
 
+/* Sorts pairs; keys: room for as many. */
+static void sort_pairs(const struct callers_view *view, uint32_t *pairs, size_t count,
+		       struct sort_key *keys)
+{
+	for (size_t i = 0; i < count; i++)
+		fill_key(view, &keys[i], pairs[i]);
+	table_sort(keys, count, view->query);
+	for (size_t i = 0; i < count; i++)
+		pairs[i] = keys[i].index;
+}
+
 /* Groups the pairs by function, callers first, and sorts both parts of each. */
 static void order_pairs(struct callers_view *view)
 {
 	size_t groups = view->tally->session->functions.count * 2;
-	uint32_t *next = xmalloc((groups + 1) * sizeof(*next));
+	uint32_t *next = xmalloc((groups + 1) * sizeof(*next)), most = 0;
+	struct sort_key *keys;
 
 	view->start = xcalloc(groups + 1, sizeof(*view->start));
-	view->keys = xmalloc(view->pairs.count * sizeof(*view->keys));
+	view->ordered = xmalloc((view->pairs.count + 1) * sizeof(*view->ordered));
 	for (size_t i = 0; i < view->pairs.count; i++)
 		view->start[view->pairs.items[i].function * 2 +
 			    (view->pairs.items[i].mark == ROW_CALLEE) + 1]++;
@@ -157,11 +169,17 @@ static void order_pairs(struct callers_view *view)
 		const struct pair *pair = &view->pairs.items[i];
 		uint32_t group = pair->function * 2 + (pair->mark == ROW_CALLEE);
 
-		fill_key(view, &view->keys[next[group]++], i);
+		view->ordered[next[group]++] = i;
 	}
 	for (size_t i = 0; i < groups; i++)
-		table_sort(view->keys + view->start[i], view->start[i + 1] - view->start[i],
-			   view->query);
+		most = view->start[i + 1] - view->start[i] > most
+			       ? view->start[i + 1] - view->start[i]
+			       : most;
+	keys = xmalloc((most + 1) * sizeof(*keys));
+	for (size_t i = 0; i < groups; i++)
+		sort_pairs(view, view->ordered + view->start[i],
+			   view->start[i + 1] - view->start[i], keys);
+	free(keys);
 	free(next);
 }
 
@@ -197,11 +215,11 @@ static size_t fill_block(struct callers_view *view, size_t index, uint32_t block
 	struct table *table = view->table;
 
 	for (uint32_t i = start[0]; i < start[2]; i++) {
-		const struct pair *pair = &view->pairs.items[view->keys[i].index];
+		const struct pair *pair = &view->pairs.items[view->ordered[i]];
 
 		if (i == start[1])
 			fill_row(view, index++, block, function, ROW_CENTER, PAIR_NONE);
-		fill_row(view, index++, block, pair->other, pair->mark, view->keys[i].index);
+		fill_row(view, index++, block, pair->other, pair->mark, view->ordered[i]);
 	}
 	if (start[1] == start[2])
 		fill_row(view, index++, block, function, ROW_CENTER, PAIR_NONE);
@@ -262,28 +280,32 @@ static void fill_callers(struct tally *tally, const struct query *query, const v
 			 struct table *table)
 {
 	struct callers_view view = {.tally = tally, .query = query, .table = table};
+	uint64_t *sort = NULL; /* where no column has the values */
+	size_t column;
 
 	(void)arg;
 	table_init(table, query, COLUMNS_ATTRIBUTED);
 	table->title = "Callers and callees";
+	column = table_column_of(table, query->sort.metric);
 	tree_link(tally->shape->tree, tally->session->functions.count);
 	find_pairs(&view);
 	view.values = xcalloc(table->column_count, sizeof(*view.values));
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].choice.metric->is_static)
 			view.values[i] = pair_values(&view, table->columns[i].choice.metric);
-	if (!query->sort.metric->is_static)
-		view.sort = pair_values(&view, query->sort.metric);
+	if (column == SIZE_MAX && !query->sort.metric->is_static)
+		sort = pair_values(&view, query->sort.metric);
+	free(view.caller_pair);
+	free(view.callee_pair);
+	view.sort = column == SIZE_MAX ? sort : view.values[column];
 	order_pairs(&view);
+	free(sort);
 	fill_table(&view);
 	for (size_t i = 0; i < table->column_count; i++)
 		free(view.values[i]);
 	free(view.values);
-	free(view.sort);
-	free(view.keys);
+	free(view.ordered);
 	free(view.start);
-	free(view.caller_pair);
-	free(view.callee_pair);
 	vec_fini(&view.pairs);
 }
 

@@ -289,12 +289,14 @@ static void add_element(struct layout *layout, uint32_t object, unsigned depth)
 		add_elements(layout, object, element.variables, type, depth + 1);
 }
 
-static const struct row_extent *keep_extent(struct layout *layout, const struct row_extent *extent)
+static const struct row_detail *keep_extent(struct layout *layout, const struct row_extent *extent)
 {
+	struct row_detail *detail = arena_new(layout->arena, struct row_detail);
 	struct row_extent *kept = arena_new(layout->arena, struct row_extent);
 
 	*kept = *extent;
-	return kept;
+	detail->extent = kept;
+	return detail;
 }
 
 static void fill_layout(struct tally *tally, const struct query *query, const void *arg,
@@ -333,7 +335,7 @@ static void fill_layout(struct tally *tally, const struct query *query, const vo
 		table->rows[i].id = object;
 		table->rows[i].no_values = object == DATA_NONE;
 		if (object != DATA_TOTAL)
-			table->rows[i].extent = keep_extent(&layout, &layout.rows.items[i].extent);
+			table->rows[i].detail = keep_extent(&layout, &layout.rows.items[i].extent);
 		if (object < sums.nodes)
 			fill_values(&sums, table, i, object);
 	}

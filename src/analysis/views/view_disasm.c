@@ -340,7 +340,7 @@ static void add_instruction(struct disassembly *code, uint32_t index)
 	const struct line_row *row = row_at(code, address);
 	struct isa_instruction instruction;
 	struct strbuf text = {0};
-	struct row *shown;
+	struct row_detail *detail;
 
 	add_source_before(code, row);
 	add_context(code, row);
@@ -352,11 +352,13 @@ static void add_instruction(struct disassembly *code, uint32_t index)
 	isa_text(code->isa, code->bytes + offset, code->size - offset, address,
 		 listing->request->intel ? ISA_INTEL : ISA_ATT, name_address, code, &instruction,
 		 &text);
-	shown = listing_add_row(listing, ROW_INSTRUCTION, row ? row->line : 0, index,
-				arena_strdup(&listing->table->arena, text.text));
-	shown->address = address;
+	detail = arena_new(&listing->table->arena, struct row_detail);
+	detail->address = address;
 	if (is_jump(&instruction) && instruction.target - code->address < code->size)
-		shown->target = instruction.target;
+		detail->target = instruction.target;
+	listing_add_row(listing, ROW_INSTRUCTION, row ? row->line : 0, index,
+			arena_strdup(&listing->table->arena, text.text))
+		->detail = detail;
 	if (is_jump(&instruction) && part_at(code, instruction.target))
 		add_outlined(code);
 	strbuf_fini(&text);

@@ -44,7 +44,7 @@ static void find_stacks(struct making *making)
 /* By stack, in units of the metric's measure; the caller's to free. */
 static uint64_t *stack_values(const struct making *making, const struct metric *metric)
 {
-	const struct measure_sums *weights = code_weights(making->tally);
+	const struct finished_sums *weights = code_weights(making->tally);
 	uint64_t *by_node = values_of_sums(weights, metric);
 	uint64_t *values = xcalloc(making->paths.stacks.nodes.count, sizeof(*values));
 

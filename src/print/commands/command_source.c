@@ -79,8 +79,8 @@ static void add_hottest(struct result *result, const struct table *table)
 		double share = number_share(table->values[shown[i] * table->column_count + column],
 					    table->base[column]);
 		struct value place =
-			row->kind == ROW_INSTRUCTION
-				? value_printf(result, "%.1f %% at %" PRIx64, share, row->address)
+			row->kind == ROW_INSTRUCTION ? value_printf(result, "%.1f %% at %" PRIx64,
+								    share, row_detail(row)->address)
 			: row->line ? value_printf(result, "%.1f %% line %u", share, row->line)
 				    : value_printf(result, "%.1f %% %s", share,
 						   row->name + strspn(row->name, " "));
