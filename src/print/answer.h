@@ -41,10 +41,10 @@ struct answer_request {
 	const struct answer_words *commands;
 	size_t command_count;
 	const char *format; /* as of printmode: "json", "text", ","; "slab": present/slab.h */
-	size_t most; /* bytes: no command runs after the one that passes this; 0: any number */
 	/* How far it is, and whether it is still wanted: see watch.h; or NULL. */
 	bool (*tell)(void *data, double done);
 	void *data;
+	size_t most; /* bytes: no command runs after the one that passes this; 0: any number */
 };
 
 enum { ANSWER_OF_SETTINGS = -1 };
