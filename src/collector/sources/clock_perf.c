@@ -129,7 +129,7 @@ static void hand_over(const char *why)
 }
 
 /* cost_ns: what this one took; a slow handler must not make them more than is allowed. */
-static void throttle_switches(uint64_t now_ns, uint64_t cost_ns)
+static __attribute__((noinline)) void throttle_switches(uint64_t now_ns, uint64_t cost_ns)
 {
 	uint64_t least_ns = overhead_time_for(cost_ns);
 	uint64_t paid = atomic_load_explicit(&switches_paid_until_ns, memory_order_relaxed);
