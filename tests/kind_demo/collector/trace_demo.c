@@ -20,7 +20,7 @@ COLLECTOR_EXPORT void demo_call(unsigned long amount)
 
 	if (!thread)
 		return;
-	trace_event_here(thread, TRACE_DEMO, DEMO_CALL, stamp_now(),
+	trace_event_here(thread, TRACE_DEMO, DEMO_CALL, stamp_now(thread),
 			 (const uint64_t[DEMO_FIELDS]){[DEMO_AMOUNT] = amount});
 	trace_leave(thread);
 }
