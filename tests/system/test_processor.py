@@ -4,7 +4,7 @@ Hardware counters, which virtual machines seldom have: tests/targets/processor.c
 asked for, whose overflows, signals and data addresses are real. Caches count the writes of one variable, so their number, data and
 code follow from the program; cycles and instructions are both nanoseconds of processor time.
 """
-from harness import Skip, perf_allowed, test
+from harness import Skip, need_watch_points, perf_allowed, test
 
 WRITES = 3005
 SOURCE = """
@@ -58,6 +58,7 @@ def sums(process, counter):
 @test
 def precise(t):
     """A precise event's data address, the access in front of the stop, and all that was counted, by two threads."""
+    need_watch_points()
     words, watch = processor(t, precise=2)
     result, process = recorded(t, words, '+dcm,10')
     t.equal([(c['name'], c['address']) for c in process['counters']], [('dcm', 'yes')], 'the counter')
@@ -82,6 +83,7 @@ def precise(t):
 @test
 def several(t):
     """Two kinds at once, their quotient, cycles as time; without precise events + is ignored with a warning."""
+    need_watch_points()
     words, _ = processor(t)
     result, process = recorded(t, words, 'cycles,1000003,insts,1700021,+dcm,1', spins=2 * 10 ** 8)
     t.check("'dcm' tells no data address here: its + is ignored" in result.err, result.err)
@@ -98,6 +100,7 @@ def several(t):
 @test
 def turns(t):
     """Counters that have a register for a quarter of the time: three quarters are estimated, apart, and it is said."""
+    need_watch_points()
     words, _ = processor(t, share=25)
     result, process = recorded(t, words, 'dcm,10,r1a8,1')
     t.check('The processor has no registers for 2 hardware counters at once' in result.err, result.err)
