@@ -48,6 +48,14 @@ void run_with_room(void (*work)(void *))
 		work(NULL);
 }
 
+bool room_is_at_end_of_first_stack(void)
+{
+	enum { ENOUGH = 16 * 1024 };
+	uint64_t here = (uint64_t)__builtin_frame_address(0);
+
+	return here - (collector.main_stack_low - UNWIND_STACK_SLACK) < ENOUGH;
+}
+
 void room_find_stacks(void)
 {
 	enum { LARGEST = 1 << 30, SLACK = UNWIND_STACK_SLACK };

@@ -3,12 +3,47 @@
  * The handlers of the engines' signals: what the program was interrupted in goes on afterwards as
  * if nothing had been.  Signals of the program's own are handed on.
  */
+#include "collector/core/handler_stack.h"
 #include "collector/core/next_functions.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
 #include "collector/wrap/wait.h"
 #include "collector/wrap/wait_restart.h"
+
+struct signalled {
+	const siginfo_t *info;
+	const void *context;
+	bool goes_on; /* as monitor_signal() says */
+};
+
+/*
+ * A program may stand at the end of what its first thread's stack can grow to: ruby touches the
+ * last page of it when it begins.  Nobody else is there, so one stack of ours does.
+ */
+static void with_room(void (*work)(void *), struct signalled *signalled)
+{
+	static char stack[64 * 1024] __attribute__((aligned(16)));
+
+	if (room_is_at_end_of_first_stack())
+		run_on_stack(stack + sizeof(stack), work, signalled);
+	else
+		work(signalled);
+}
+
+static void tick_of_perf(void *arg)
+{
+	const struct signalled *signalled = arg;
+
+	perf_signal(signalled->info, signalled->context);
+}
+
+static void tick_of_monitor(void *arg)
+{
+	struct signalled *signalled = arg;
+
+	signalled->goes_on = monitor_signal(signalled->info, signalled->context);
+}
 
 static void on_trap(int signal, siginfo_t *info, void *context)
 {
@@ -17,7 +52,9 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	signal_open_faults(context);
-	perf_signal(info, wait_program_context(context));
+	struct signalled signalled = {info, wait_program_context(context), false};
+
+	with_room(tick_of_perf, &signalled);
 	wait_go_on(context, false);
 }
 
@@ -28,7 +65,10 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	signal_open_faults(context);
-	wait_go_on(context, monitor_signal(info, wait_program_context(context)));
+	struct signalled signalled = {info, wait_program_context(context), false};
+
+	with_room(tick_of_monitor, &signalled);
+	wait_go_on(context, signalled.goes_on);
 }
 
 const struct clock_handlers clock_handlers = {.perf = on_trap, .monitor = on_signal};
