@@ -9,6 +9,7 @@ nothing with the project: the totals that it computes are the ones that
 
 As a module: read_family(path) -> {lineage: process}, see read_process().
 """
+import collections
 import json
 import os
 import re
@@ -209,6 +210,7 @@ class Profile:
         self.contexts = {}    # (thread, stack id, OpenMP's state, region, task) -> [µs by state]
         self.dropped = 0
         self.events = 0
+        self.lengths = collections.Counter()  # µs of one event -> how many have that
         self.warnings = []
 
     def thread(self, number):
@@ -276,6 +278,7 @@ class Profile:
         thread.states[state] += weight
         thread.events += 1
         self.events += 1
+        self.lengths[weight] += 1
         self.stacks.setdefault(stack, [0] * len(STATES))[state] += weight
 
 

@@ -7,10 +7,11 @@ for that case.  Only the upper end of a ratio to the run alone is tested: neighb
 import os
 import re
 import signal
+import statistics
 import subprocess
 import time
 
-from harness import Skip, monitor_cpu, patience, perf_allowed, test
+from harness import Skip, helio_reader, monitor_cpu, patience, perf_allowed, test
 from test_code import build
 
 # Imitated slow ticks (tests/elsewhere.py) take their time before the handler, where no bound sees it as it sees that of an interrupt.
@@ -168,6 +169,19 @@ def short_intervals(t, engine):
     result = t.collect(t.target('threads8'), '300', engine=engine, options=('-p', '10u'), before=LIMIT)
     # the kernel's part has on a busy machine what other programs left to do: each interrupt ends with some of that
     t.ratio(result.truth()['user'], bare['user'], 0, 3, 'user/bare')
+
+
+@test(alone=True)
+def intervals_are_longer_than_interrupts(t):
+    """Ticks at 10 µs would leave the program a moment between two of them, if any: they come as often as the bound allows, one like the other, and not at once until it takes hold."""
+    if UNSEEN:
+        raise Skip('imitated slow ticks are not seen as those of a machine')
+    result = t.collect(t.target('shares'), '500', engine='perf', options=('-p', '10u'), before=LIMIT)
+    lengths = helio_reader.read_profile((result.experiment / 'profile').read_bytes()).lengths
+    parts = statistics.quantiles(lengths.elements(), n=20)
+    # where the interval stays as short and all events rest now and then, the long ones have 11 times the middle
+    t.within(parts[16] < 3 * parts[9], f'twentieths of the lengths in µs: {parts}')
+    t.within(SAID in result.err, f'the last message does not say it: {result.err[-300:]}')
 
 
 @test(alone=True)

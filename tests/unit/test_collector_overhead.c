@@ -51,6 +51,19 @@ static void slow_ones_are_bounded(void **state)
 	assert_in_range(slower, 4, 6);
 }
 
+/* A timer that is due again when its interrupt returns leaves a handler nothing to get on by. */
+static void handlers_that_take_all_are_bounded(void **state)
+{
+	struct overhead_account account = {.clock_ns = MS};
+	uint64_t clock_ns = MS, rest_ns = 0;
+	int handlers = 0;
+
+	(void)state;
+	for (; !rest_ns && handlers < INTERVALS; handlers++)
+		rest_ns = overhead_charge(&account, clock_ns += 300 * MS, 300 * MS - 10 * 1000);
+	assert_in_range(handlers, 1, 10);
+}
+
 static void one_that_was_kept_waiting_makes_no_long_rest(void **state)
 {
 	struct overhead_account account = {.clock_ns = MS};
@@ -102,6 +115,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_is_none),
 		cmocka_unit_test(slow_ones_are_bounded),
+		cmocka_unit_test(handlers_that_take_all_are_bounded),
 		cmocka_unit_test(one_that_was_kept_waiting_makes_no_long_rest),
 		cmocka_unit_test(switches_that_are_many),
 		cmocka_unit_test(switches_that_take_long),

@@ -6,6 +6,12 @@
 
 #include <linux/perf_event.h>
 
+static int open_event(const struct perf_event_attr *attr, int tid)
+{
+	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(attr), tid, -1, -1, PERF_FLAG_FD_CLOEXEC,
+			      0);
+}
+
 int clock_event_open(int tid, uint64_t event, uint64_t interval_ns)
 {
 	bool switches = event == PERF_EVENT_SWITCH;
@@ -23,6 +29,17 @@ int clock_event_open(int tid, uint64_t event, uint64_t interval_ns)
 		.sig_data = PERF_COOKIE | event,
 	};
 
-	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), tid, -1, -1,
-			      PERF_FLAG_FD_CLOEXEC, 0);
+	return open_event(&attr, tid);
+}
+
+int clock_event_open_silent(uint64_t interval_ns)
+{
+	const struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.sample_period = interval_ns,
+	};
+
+	return open_event(&attr, 0);
 }

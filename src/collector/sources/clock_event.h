@@ -11,4 +11,7 @@
  */
 int clock_event_open(int tid, uint64_t event, uint64_t interval_ns);
 
+/* Likewise a tick of the calling thread that interrupts it and signals nothing. */
+int clock_event_open_silent(uint64_t interval_ns);
+
 #endif

@@ -87,6 +87,16 @@ static uint64_t delivery_ns(struct format_family *family)
 	return known_ns;
 }
 
+void interval_raise(void)
+{
+	uint64_t least_ns = overhead_least_interval_ns(delivery_ns(family_page()));
+
+	if (atomic_load(&collector.interval_ns) >= least_ns)
+		return;
+	atomic_store(&collector.interval_ns, least_ns);
+	overhead_raised_interval();
+}
+
 static bool is_enough(struct format_family *family, uint64_t ticks, uint64_t cost_ns)
 {
 	if (ticks < TICKS_LEAST || ticks >= TICKS_MOST)

@@ -16,6 +16,12 @@ enum { TIMER_INTERVAL_NS = 4 * 1000 * 1000 };
 void interval_read_param(const char *value);
 /* Once the engine is known, before it starts: sets collector.interval_ns. */
 void interval_begin(void);
+/*
+ * Makes it as long as ticks of perf need for the bound of the overhead.  Where a timer's interrupt
+ * takes longer than the interval the next one is due when it returns: neither the program nor a
+ * handler gets on, so that no handler could find that out.
+ */
+void interval_raise(void);
 /* Anything that the interval makes happen has taken so much; may widen it.  Not with the thread's
  * lock. */
 void interval_spent(uint64_t cost_ns);

@@ -431,8 +431,23 @@ static int open_own(_Atomic int *owner, uint64_t event)
 	return 0;
 }
 
+/* What an interrupt takes is measured first where it may matter. */
+static void raise_interval(void)
+{
+	const uint64_t probe_ns = 50 * 1000;
+
+	if (collector.interval_ns >= overhead_longest_least_interval_ns())
+		return;
+	int probe = clock_event_open_silent(probe_ns);
+
+	interval_raise();
+	if (probe >= 0)
+		sys_close(probe);
+}
+
 bool perf_engine_prepare(void)
 {
+	raise_interval();
 	interval_call_when_widened(widen);
 	atomic_store(&switches_off, 0);
 	switches_forget_windows();
@@ -465,11 +480,11 @@ bool perf_engine_start(char *reason, size_t size)
 		text_puts(&why, "a debugger or tracer is attached");
 		return false;
 	}
+	interval_begin();
 	if (!perf_engine_prepare()) {
 		text_puts(&why, "SIGTRAP cannot be handled");
 		return false;
 	}
-	interval_begin();
 	int result = open_own(&switches_fd, PERF_EVENT_SWITCH);
 
 	if (!result && collector.interval_ns < collector.last_interval_ns &&

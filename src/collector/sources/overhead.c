@@ -40,7 +40,9 @@ enum {
 	/* Delivery, until it is measured: a timer's interrupt in a virtual machine that has to ask
 	 * its host, and a signal alone. */
 	TICK_GUESS_NS = 50 * 1000,
+	TICK_MOST_NS = 100 * 1000, /* what is measured to be more was disturbed each time */
 	SIGNAL_GUESS_NS = 4 * 1000,
+	HANDLER_GUESS_NS = 4 * 1000,
 	WINDOWS = 3,
 	NAP_NS = 100 * 1000,
 	/* What takes longer was preempted: a rest of some 20 ms at most, by default. */
@@ -160,8 +162,8 @@ static void measure_delivery(struct thread *timed)
 	}
 	if (timed)
 		timer_arm(timed);
-	if (least_ns + SIGNAL_GUESS_NS < TICK_GUESS_NS)
-		atomic_store(&tick_delivery_ns, least_ns + SIGNAL_GUESS_NS);
+	least_ns += SIGNAL_GUESS_NS;
+	atomic_store(&tick_delivery_ns, least_ns < TICK_MOST_NS ? least_ns : TICK_MOST_NS);
 }
 
 uint64_t overhead_delivery_ns(void)
@@ -226,6 +228,19 @@ uint64_t overhead_time_for(uint64_t cost_ns)
 	return percent ? cost_ns * 100 / percent : 0;
 }
 
+uint64_t overhead_least_interval_ns(uint64_t delivery_ns)
+{
+	uint64_t tick_ns = delivery_ns + HANDLER_GUESS_NS;
+	uint64_t bound_ns = overhead_time_for(tick_ns);
+
+	return bound_ns > 2 * tick_ns ? bound_ns : 2 * tick_ns;
+}
+
+uint64_t overhead_longest_least_interval_ns(void)
+{
+	return overhead_least_interval_ns(TICK_MOST_NS);
+}
+
 uint64_t overhead_of_handlers_ns(uint64_t cpu_ns)
 {
 	static uint64_t last_cpu_ns, last_taken_ns;
@@ -250,19 +265,25 @@ static uint64_t jitter(uint64_t ns, uint64_t seed)
 	return ns - ns / 4 + (seed * 0x9e3779b97f4a7c15u >> 40) % (ns / 2 + 1);
 }
 
+static uint64_t less(uint64_t from_ns, uint64_t ns)
+{
+	return from_ns > ns ? from_ns - ns : 0;
+}
+
 static uint64_t charge(struct overhead_account *account, uint64_t clock_ns, uint64_t cost_ns,
 		       uint64_t first_rest_ns)
 {
 	uint64_t now_ns = clock_now_ns();
 	uint64_t passed_ns = clock_ns > account->clock_ns ? clock_ns - account->clock_ns : 0;
-	uint64_t paid_ns = passed_ns / 100 * percent;
 	uint64_t most_ns = first_rest_ns / 100 * percent / FIRST_PARTS;
 	bool limited = is_limited(now_ns), was_slow = account->was_slow;
+	uint64_t counted_ns = limited || cost_ns < most_ns ? cost_ns : most_ns;
+	/* What is not counted of a handler is not the program's either: it pays for nothing. */
+	uint64_t paid_ns = less(passed_ns, cost_ns - counted_ns) / 100 * percent;
 
 	account->was_slow = overhead_time_for(cost_ns) >= LONGEST_REST_NS;
 	account->clock_ns = clock_ns;
-	account->debt_ns -= account->debt_ns < paid_ns ? account->debt_ns : paid_ns;
-	account->debt_ns += limited || cost_ns < most_ns ? cost_ns : most_ns;
+	account->debt_ns = less(account->debt_ns, paid_ns) + counted_ns;
 	uint64_t rest_ns = overhead_time_for(account->debt_ns);
 
 	if (rest_ns <= (limited ? LATER_REST_NS : first_rest_ns))
@@ -379,6 +400,11 @@ void overhead_thread_end(struct thread *thread)
 		return;
 	settle(account, clock_own_cpu_ns(), OVERHEAD_TICK);
 	atomic_fetch_add(&left_behind_ns, account->debt_ns);
+}
+
+void overhead_raised_interval(void)
+{
+	atomic_fetch_add_explicit(&rests, 1, memory_order_relaxed);
 }
 
 void overhead_limited(void)

@@ -52,6 +52,14 @@ uint64_t overhead_leave(struct thread *thread, const struct overhead_mark *mark,
 uint64_t overhead_delivery_ns(void);
 uint64_t overhead_measured_delivery_ns(void);
 
+/*
+ * The shortest interval at which perf's ticks that take so long to be delivered stay within the
+ * bound, or leave the program half of its time where there is none; and the longest that this can
+ * come to on any machine.
+ */
+uint64_t overhead_least_interval_ns(uint64_t delivery_ns);
+uint64_t overhead_longest_least_interval_ns(void);
+
 /* The bound as a factor: so much time must pass for each ns of cost; 0: there is no bound. */
 uint64_t overhead_time_for(uint64_t cost_ns);
 
@@ -69,6 +77,8 @@ uint64_t overhead_charge(struct overhead_account *account, uint64_t clock_ns, ui
 
 /* Somebody rests or is made to: the log and the end message say so. */
 void overhead_limited(void);
+/* The interval is longer from the start: likewise said. */
+void overhead_raised_interval(void);
 /* Writes the warning, once there is reason to.  Not in a handler. */
 void overhead_say(void);
 /* The same for the last time, before the log is closed. */
