@@ -171,6 +171,8 @@ static json_t *column_metric(const struct column *column)
 		json_object_set_new(metric, "name", json_string(key));
 		json_object_set_new(metric, "experiment", json_text(column->label));
 		json_object_set_new(metric, "form", json_string(forms[column->form]));
+		if (column->not_recorded)
+			json_object_set_new(metric, "recorded", json_false());
 	}
 	free(key);
 	return metric;
@@ -303,6 +305,10 @@ static json_t *table_row(const struct table *table, size_t i, enum table_shape s
 		const struct member *member = &members->items[k];
 		size_t cell = i * table->column_count + member->column;
 
+		if (table->columns[member->column].not_recorded) {
+			json_object_set_new(object, member->key, json_null());
+			continue;
+		}
 		json_object_set_new(object, member->key,
 				    json_number(member->unit, table->values[cell]));
 		if (member->error_key)

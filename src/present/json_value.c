@@ -58,7 +58,10 @@ void json_add_values(json_t *object, const struct table *table, const double *va
 		if (choice->metric->is_static)
 			continue;
 		key = metric_key(choice->metric, choice->flavor);
-		json_object_set_new(object, key, json_number(choice->metric->unit, values[i]));
+		json_object_set_new(object, key,
+				    table->columns[i].not_recorded
+					    ? json_null()
+					    : json_number(choice->metric->unit, values[i]));
 		free(key);
 	}
 }

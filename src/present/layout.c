@@ -65,6 +65,8 @@ size_t layout_field_text(char text[NUMBER_SIZE], const struct table *table, size
 	const struct metric *metric = column->choice.metric;
 	const char *object = table->rows[row].object;
 
+	if (column->not_recorded && field->kind != FIELD_NAME)
+		return (size_t)snprintf(text, NUMBER_SIZE, "n/a");
 	switch (field->kind) {
 	case FIELD_PERCENT:
 		return number_percent(text, value, layout_base(table, row, field->column));

@@ -45,8 +45,9 @@ json_t *slab_values(struct slab *slab, const struct table *table, const double *
 	double *items = xcalloc(table->row_count + 1, sizeof(*items));
 
 	for (size_t i = 0; i < table->row_count; i++)
-		items[i] = table->rows[i].no_values ? (double)NAN
-						    : values[i * table->column_count + column];
+		items[i] = table->rows[i].no_values || table->columns[column].not_recorded
+				   ? (double)NAN
+				   : values[i * table->column_count + column];
 	json_t *array = add_f64(slab, items, table->row_count);
 
 	free(items);

@@ -22,7 +22,10 @@ static void put_values(FILE *file, const struct table *table, const double *valu
 
 		if (metric->is_static)
 			continue;
-		number_summary(number, metric->unit, values[i], table->base[i]);
+		if (table->columns[i].not_recorded)
+			snprintf(number, sizeof(number), "n/a");
+		else
+			number_summary(number, metric->unit, values[i], table->base[i]);
 		terminal_printf(file, "%s%s %s", begun ? ", " : ": ", metric->title, number);
 		begun = true;
 	}

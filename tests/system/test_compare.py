@@ -341,6 +341,32 @@ def heap_by_change(t):
 
 
 @test
+def what_one_has_not_recorded(t):
+    """It has not become less by all of it: no value, no change and no place in the order of changes."""
+    both, clock = (t.collect(t.target('leaks'), options=options).experiment for options in (('-p', 'on', '-H', 'on'), ('-p', 'on')))
+    check = validator(t)
+    words = ('-metrics', 'e.totalcpu:e.heapalloccnt:name', '-sort', 'e.heapalloccnt')
+    count = t.print(both, *words, '-functions')[-1]['rows'][0]['e.heapalloccnt']
+    t.within(count > 0, 'no allocation')
+    for mode in ('on', 'delta', 'ratio'):
+        for first, second in ((both, clock), (clock, both)):
+            answer = t.print(second, *words, '-compare', mode, '-functions', first)[-1]
+            t.check(check.is_valid(answer), f'{mode}: {[error.message for error in check.iter_errors(answer)][:2]}')
+            expected = [count if path == both and (mode == 'on' or path == first) else None for path in (first, second)]
+            t.equal([answer['rows'][0][f'e.heapalloccnt.{number}'] for number in (1, 2)], expected, f'{mode} {first.name} {second.name}')
+            columns = {metric['name']: metric.get('recorded', True) for metric in answer['metrics']}
+            t.equal([columns[f'e.{name}.{number}'] for name in ('totalcpu', 'heapalloccnt') for number in (1, 2)],
+                    [True, True, *(value is not None for value in expected)], f'{mode}: which columns say that there is something')
+            t.check('n/a' in t.run(t.helio, 'print', *words, '-compare', mode, '-functions', first, second).out, f'{mode}: text')
+    amounts = t.print(clock, '-compare', 'delta', '-allocs', both)[-1]
+    t.check(check.is_valid(amounts), f'{[error.message for error in check.iter_errors(amounts)][:2]}')
+    t.equal([part.get('instances') for part in amounts['total']['compared']], [count, None], 'allocations')
+    t.check(f'{clock.name}: not recorded' in t.run(t.helio, 'print', '-compare', 'delta', '-allocs', both, clock).out, 'text of allocations')
+    refused = t.run(t.helio, 'diff', '-m', 'e.heapalloccnt', both, clock)
+    t.check(refused.status == 1 and f'{clock.name} has not recorded' in refused.err, refused.err)
+
+
+@test
 def traces(t):
     """Memory, files and locks of two runs of which it is known by how much they differ, beside each other."""
     programs = [t.collect(t.target(target), options=('-p', 'off', '-H', 'on', '-i', 'on', '-s', 'all')).experiment

@@ -7,6 +7,7 @@ export interface Metric {
 	unit: string; // s, count, bytes, text, ...
 	experiment?: string;
 	form?: 'value' | 'difference' | 'ratio';
+	recorded?: false; // not by its experiment
 	current?: boolean;
 }
 

@@ -146,6 +146,11 @@ enum trace_kind metric_trace(const struct metric *metric)
 	return metric->is_static || metric->states ? TRACE_KINDS : measure_trace(metric->measure);
 }
 
+static bool is_of_clock(const struct metric *metric)
+{
+	return metric->states || metric->measure == MEASURE_FIRST_THREAD;
+}
+
 /* Whether the clocks recorded what a metric of theirs is made of: gprofng's, time on a processor.
  */
 static bool has_clock(const struct session *session, const struct metric *metric)
@@ -165,17 +170,53 @@ static bool has_traced(const struct session *session, unsigned measure)
 
 bool metric_available(const struct session *session, const struct metric *metric)
 {
-	bool clock = metric->states || metric->measure == MEASURE_FIRST_THREAD;
-
 	if (metric->is_static)
 		return true;
-	if (clock && (!has_clock(session, metric) || !metric->if_data))
+	if (is_of_clock(metric) && (!has_clock(session, metric) || !metric->if_data))
 		return has_clock(session, metric);
 	if (!metric->states)
 		return session->present[metric->measure] || has_traced(session, metric->measure);
 	for (size_t state = 0; state < PROFILE_STATES; state++)
 		if (metric->states >> state & 1 && session->present[state])
 			return true;
+	return false;
+}
+
+/* A quotient of counters goes by the one above. */
+static bool has_counter(const struct session *session, const struct process_info *process,
+			const struct metric *metric)
+{
+	const char *name = session->counters.items[metric->measure - MEASURE_COUNTER].command;
+
+	for (size_t i = 0; i < process->counter_count; i++)
+		if (!strcmp(process->counters[i].name, name))
+			return true;
+	return false;
+}
+
+static bool is_recorded_by(const struct session *session, const struct process_info *process,
+			   const struct metric *metric)
+{
+	enum trace_kind kind = metric_trace(metric);
+
+	if (kind == TRACE_COUNTER)
+		return has_counter(session, process, metric);
+	if (kind != TRACE_KINDS)
+		return process->has_trace[kind];
+	if (!is_of_clock(metric)) /* static, or of one view alone */
+		return true;
+	return process->event_count || process->is_unrecorded ||
+	       (process->engine && strcmp(process->engine, "none") != 0);
+}
+
+bool metric_available_in(const struct session *session, const struct metric *metric, size_t group)
+{
+	for (size_t i = 0; i < session_process_count(session); i++) {
+		const struct process_info *process = session_process(session, i);
+
+		if (process->group == group + 1 && is_recorded_by(session, process, metric))
+			return true;
+	}
 	return false;
 }
 

@@ -65,6 +65,8 @@ const struct metric *metric_find(const struct session *session, const char *name
 /* Whether the session's experiments hold the data for a metric: what `metric_list` shows and `any`
  * means. */
 bool metric_available(const struct session *session, const struct metric *metric);
+/* The same of what was opened by one name (session_group_name), from 0. */
+bool metric_available_in(const struct session *session, const struct metric *metric, size_t group);
 /* The kind of trace that a metric is of, or TRACE_KINDS: of the clock, or static. */
 enum trace_kind metric_trace(const struct metric *metric);
 

@@ -231,6 +231,12 @@ static enum column_form form_of(const struct comparison *comparison, size_t grou
 	return comparison->query->compare == COMPARE_DELTA ? COLUMN_DIFFERENCE : COLUMN_RATIO;
 }
 
+static bool is_recorded(const struct comparison *comparison, const struct column *column,
+			size_t group)
+{
+	return metric_available_in(comparison->session, column->choice.metric, group);
+}
+
 static void set_column(const struct comparison *comparison, struct column *to,
 		       const struct column *from, size_t group)
 {
@@ -240,6 +246,8 @@ static void set_column(const struct comparison *comparison, struct column *to,
 	to->group = (uint32_t)group + 1;
 	to->form = form_of(comparison, group);
 	to->label = session_group_name(comparison->session, group);
+	to->not_recorded = !is_recorded(comparison, from, group) ||
+			   (to->form != COLUMN_VALUE && !is_recorded(comparison, from, 0));
 	if (to->form != COLUMN_VALUE) /* shares of something that is no part */
 		to->choice.visibility = (to->choice.visibility & ~(unsigned)VISIBLE_PERCENT) |
 					VISIBLE_TIME | VISIBLE_VALUE;
@@ -328,7 +336,7 @@ static void order_by_change(struct comparison *comparison, const size_t *of)
 	struct table *table = comparison->table;
 	size_t column = changing_column(table, comparison->groups);
 
-	if (column == SIZE_MAX || table->row_count < 2)
+	if (column == SIZE_MAX || table->row_count < 2 || table->columns[column].not_recorded)
 		return;
 	double *change = xcalloc(table->row_count, sizeof(*change));
 

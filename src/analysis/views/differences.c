@@ -106,8 +106,9 @@ static void set_columns(struct table *table, const struct table *both)
 	table->columns[DIFFERENCES_BASE].choice.visibility = VISIBLE_TIME | VISIBLE_VALUE;
 	table->columns[DIFFERENCES_NEW].choice.visibility = VISIBLE_TIME | VISIBLE_VALUE;
 	table->columns[DIFFERENCES_CHANGE] =
-		(struct column){choice, 0, COLUMN_DIFFERENCE, "difference"};
-	table->columns[DIFFERENCES_RATIO] = (struct column){choice, 3, COLUMN_RATIO, "ratio"};
+		(struct column){.choice = choice, .form = COLUMN_DIFFERENCE, .label = "difference"};
+	table->columns[DIFFERENCES_RATIO] = (struct column){
+		.choice = choice, .group = 3, .form = COLUMN_RATIO, .label = "ratio"};
 	table->columns[DIFFERENCES_RATIO].choice.visibility = VISIBLE_TIME | VISIBLE_VALUE;
 	table->columns[DIFFERENCES_NAME] = both->columns[both->column_count - 1];
 }

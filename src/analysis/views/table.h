@@ -21,6 +21,7 @@ struct column {
 	uint32_t group;		     /* compared: the experiment, from 1; else 0 */
 	enum column_form form;
 	const char *label; /* the experiment's name, or NULL */
+	bool not_recorded; /* by that experiment, or the one that it is compared with: no values */
 };
 
 enum row_mark {

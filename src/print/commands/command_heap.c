@@ -101,6 +101,12 @@ static struct value quotient(struct result *result, uint64_t value, uint64_t bas
 	return value_printf(result, "x %.3f", value == base ? 1 : (double)value / (double)base);
 }
 
+static bool has_heap(const struct print *print, size_t group)
+{
+	return metric_available_in(print->session, metric_find(print->session, "heapalloccnt"),
+				   group);
+}
+
 /* A line for each group: the first is the base. parts NULL: nothing is compared. */
 static void add_parts(const struct print *print, struct result *result,
 		      const struct heap_amounts *parts, int which, const char *bytes)
@@ -113,6 +119,14 @@ static void add_parts(const struct print *print, struct result *result,
 		struct part *line =
 			result_line(result, value_printf(result, "  %s: ", name).text, ", ");
 
+		if (!has_heap(print, i) ||
+		    !has_heap(print, print->query.compare == COMPARE_ON ? i : 0)) {
+			line->facts.layout.assign = " ";
+			part_add(
+				result, line, NULL, "not",
+				value_text(result, has_heap(print, i) ? "comparable" : "recorded"));
+			continue;
+		}
 		amount = amount_of(&parts[i], which);
 		if (!i)
 			base = amount;
@@ -152,7 +166,10 @@ static void set_parts(const struct print *print, struct result *result, struct r
 		const char *name = session_group_name(print->session, i);
 
 		record_set(result, part, "experiment", value_text(result, name));
-		set_amount(result, part, "instances", "bytes", amount_of(&parts[i], which));
+		if (has_heap(print, i))
+			set_amount(result, part, "instances", "bytes", amount_of(&parts[i], which));
+		else
+			record_set(result, part, "recorded", value_flag(false));
 		values_add(result, list, value_record(part));
 	}
 	if (parts)

@@ -152,6 +152,18 @@ static bool set_query(struct print *print, const struct options *options)
 	return say_diags(print, &diags);
 }
 
+/* What only one of them has recorded has not changed by all of it. */
+static bool have_both_recorded(struct print *print, const struct metric *metric)
+{
+	for (size_t i = 0; i < session_group_count(print->session); i++)
+		if (!metric_available_in(print->session, metric, i))
+			return say_error(print,
+					 "%s has not recorded %s: record both with the same "
+					 "options",
+					 session_group_name(print->session, i), metric->title);
+	return true;
+}
+
 static int compare(struct print *print, const struct options *options)
 {
 	struct differences differences;
@@ -159,6 +171,8 @@ static int compare(struct print *print, const struct options *options)
 
 	if (!set_query(print, options))
 		return PRINT_EXIT_USAGE;
+	if (!have_both_recorded(print, print->query.sort.metric))
+		return PRINT_EXIT_FAILED;
 	say_unknown(print);
 	view_differences(print->session, &print->query, options->rows, options->all, &differences);
 	progress_end(print);

@@ -19,6 +19,7 @@ export interface Column {
 	total: number; // what 100 % is; 0: no percentages
 	tone: 'e' | 'i';
 	form: 'value' | 'difference' | 'ratio';
+	absent?: boolean; // not recorded by its experiment
 	width: number; // in characters
 	text?: (row: Row) => string; // no number
 }
@@ -51,7 +52,7 @@ export function metricColumn(metric: Metric, rows: Row[], total?: Row): Column {
 	const title = (form === 'difference' ? 'Δ ' : '') + shortTitle(metric.title) + whose;
 	return {
 		key, title, full: metric.title + (metric.experiment ? ` — ${metric.experiment}` : ''), unit: metric.unit, scale,
-		max, total: whole, form, tone: /^i\./.test(key) ? 'i' : 'e',
+		max, total: whole, form, absent: metric.recorded === false, tone: /^i\./.test(key) ? 'i' : 'e',
 		width: Math.max(widest + 2, Math.min(13, Math.max(...title.split(' ').map((w) => w.length)) + 1), Math.ceil((title.length + scale.unit.length) / 3) + 2),
 	};
 }
@@ -75,6 +76,7 @@ function linesOf(title: string, letters: number): number {
 function Cell({ column, row }: { column: Column; row: Row }): JSX.Element {
 	if (column.text) return <div role="gridcell" class="c txt" title={column.text(row)}>{column.text(row)}</div>;
 	const raw = row[column.key];
+	if (column.absent) return <div role="gridcell" class="c n" title="not recorded by this experiment">n/a</div>;
 	if (typeof raw !== 'number') return <div role="gridcell" class="c" />;
 	const { value, share } = shows();
 	const part = column.total ? percent(raw, column.total) : '';
