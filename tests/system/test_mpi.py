@@ -411,6 +411,8 @@ def many_ranks(t):
     late = {(row['waiter'], row['other']): round(row['time_s'], 6) for row in waits['rows'] if row['kind'] == 'late_sender'}
     t.equal(late, {(rank + 1, rank): 0.04 for rank in range(0, 1000, 2)}, 'late senders')
     t.near(t.functions(experiment, 'e.mpitime')['<Total>']['e.mpitime'], 56, 'time in MPI', 0, 1e-6)
+    threads = [row['name'] for row in t.print(experiment, '-threads')[-1]['rows'] if 'Thread' in row['name']]
+    t.equal(sorted(int(re.search(r'Thread 1 \(rank (\d+), tid \d+\)', name)[1]) for name in threads), list(range(1000)), 'threads by rank')
     for command in ('-functions', '-mpistat', '-processes', '-mpimatrix', '-mpiwaits', '-report', '-timeline'):
         (few_seconds, few_memory), (many_seconds, many_memory) = (used_for(t, t.helio, 'print', command, t.directory / f'{count}.er') for count in counts)
         # four times as many; sixteen times as much would be quadratic

@@ -200,7 +200,7 @@ export function groupLanes(cells: Cells, by: Grouping): Lane[] {
 	cells.lanes.forEach((lane, i) => {
 		const key = by === 'process' ? lane.experiment : 0;
 		const group = groups.get(key);
-		if (!group) groups.set(key, { name: by === 'process' ? lane.name.replace(/,? Thread \d+ \(tid \d+\)$/, '') : 'All threads', experiment: by === 'process' ? lane.experiment : 0, thread: 0, kinds: { ...lane.kinds }, members: [i] });
+		if (!group) groups.set(key, { name: by === 'process' ? lane.name.replace(/,? Thread \d+ \((rank \d+)?.*\)$/, (_, rank?: string) => (rank ? ` (${rank})` : '')) : 'All threads', experiment: by === 'process' ? lane.experiment : 0, thread: 0, kinds: { ...lane.kinds }, members: [i] });
 		else {
 			group.members.push(i);
 			for (const k in lane.kinds) group.kinds[k] = (group.kinds[k] ?? 0) + lane.kinds[k]!;

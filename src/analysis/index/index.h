@@ -53,7 +53,7 @@ void index_forget_model(struct session *session);
 void view_index(struct session *session, size_t index, const struct query *query,
 		struct table *table, struct diag_list *diags);
 
-/* One row per thread: name "Process 1, Thread 2 (tid 123)", exclusive metrics. */
+/* One row per thread, "Process 1, Thread 2 (tid 123)", with exclusive metrics. */
 void view_threads(struct session *session, const struct query *query, struct table *table);
 
 #endif

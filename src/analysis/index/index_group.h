@@ -48,7 +48,7 @@ const struct index_object *index_object_at(const struct session *session, enum i
 void index_table(struct session *session, const struct index_object *object,
 		 const struct query *query, struct table *table, struct diag_list *diags);
 
-/* "Process 1, Thread 2 (tid 123)" of process id << 32 | number. */
+/* "Process 1, Thread 2 (tid 123)", in MPI "(rank 0, tid 123)", of process id << 32 | number. */
 const char *index_thread_label(const struct session *session, struct arena *arena, uint64_t value);
 
 #endif

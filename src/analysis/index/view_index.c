@@ -103,11 +103,16 @@ static const char *words_of_its_own(const struct session *session, struct arena 
 	return text;
 }
 
+/* Of MPI: "rank 3, ", or nothing. */
+static const char *rank_of(const struct process_info *process, struct arena *arena)
+{
+	return process->rank < 0 ? "" : arena_printf(arena, "rank %d, ", process->rank);
+}
+
 static const char *process_label(const struct session *session, struct arena *arena, uint64_t id)
 {
 	const struct process_info *process = &session->processes.items[id - 1];
-
-	const char *rank = process->rank < 0 ? "" : arena_printf(arena, "rank %d, ", process->rank);
+	const char *rank = rank_of(process, arena);
 
 	return arena_printf(arena, "Process %llu (%s%s, pid %lld)%s", (unsigned long long)id, rank,
 			    process->target, (long long)process->pid,
@@ -131,8 +136,10 @@ const char *index_thread_label(const struct session *session, struct arena *aren
 
 	const char *name = profile_thread_name(profile, of);
 
-	return arena_printf(arena, "Process %llu, Thread %llu (%s%stid %u)", (unsigned long long)id,
-			    (unsigned long long)number, name, *name ? ", " : "", of->tid);
+	return arena_printf(arena, "Process %llu, Thread %llu (%s%s%stid %u)",
+			    (unsigned long long)id, (unsigned long long)number,
+			    rank_of(&session->processes.items[id - 1], arena), name,
+			    *name ? ", " : "", of->tid);
 }
 
 /* "Process 1, Thread 2 (worker, tid 123), group pool in main" */

@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, cellsFor, collectionsOf, collectionStrip, flameChart, heapStrip, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readMessages, spread, strips, tileAround } from '../../src/timeline';
+import { bandsOf, cellsFor, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readMessages, spread, strips, tileAround } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -160,6 +160,8 @@ test('a row has a short name where there is one process, and where there are sev
 	const lane = { name: 'Process 2, Thread 3 (worker, tid 123)', experiment: 2, thread: 3, kinds: {}, members: [0] };
 	assert.equal(laneLabel(lane, true), 'P2 T3 (worker, tid 123)');
 	assert.equal(laneLabel(lane, false), 'Thread 3 (worker, tid 123)');
+	const named = [lane.name, 'Process 3, Thread 1 (rank 7, main, tid 5)'].map((name, experiment) => ({ ...lane, name, experiment }));
+	assert.deepEqual(groupLanes({ lanes: named } as unknown as Parameters<typeof groupLanes>[0], 'process').map((group) => group.name), ['Process 2', 'Process 3 (rank 7)']);
 });
 
 test('many rows have fewer cells each, and those in sight are ranges of threads', () => {
