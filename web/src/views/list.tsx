@@ -25,6 +25,7 @@ export interface ListProps {
 	menu?(row: Row, result: Result): Menu;
 	open?(row: Row, result: Result): void;
 	select?(row: Row, result: Result): void;
+	first?(rows: Row[]): number; // which row the address says to begin with; below 0: none
 	name?(row: Row): ComponentChildren;
 	above?(result: Result, rows: Row[]): ComponentChildren;
 	columns?(result: Result): Column[];
@@ -60,8 +61,10 @@ export function List(props: ListProps): JSX.Element {
 	useEffect(() => {
 		// The selected row stays selected when rows come in another order.
 		const name = selection.value?.name;
-		const again = name === undefined ? -1 : rows.findIndex((r) => r.name === name && (r.object ?? null) === (selection.value?.object ?? null));
-		if (again !== at) setAt(again);
+		const told = at < 0 ? props.first?.(rows) ?? -1 : -1;
+		const again = told >= 0 ? told : name === undefined ? -1 : rows.findIndex((r) => r.name === name && (r.object ?? null) === (selection.value?.object ?? null));
+		if (again >= 0 && at < 0 && props.select) choose(again);
+		else if (again !== at) setAt(again);
 		if (again < 0 && rows.length > 1 && query.answer && !query.busy) choose(rows[0]?.name === '<Total>' ? 1 : 0);
 	}, [rows]);
 	const menuItems = (i: number): Menu => (result && rows[i] && props.menu ? props.menu(rows[i]!, result) : []);

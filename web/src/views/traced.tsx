@@ -92,6 +92,7 @@ export function Locks(): JSX.Element {
 	return (
 		<div class="stackview">
 			<List command={['locks']} label="Locks" nameTitle="Lock" wish={{ limit: 1000 }} sortable={false}
+				first={(rows) => rows.indexOf(rows.filter((r) => r.name !== '<Total>')[Number(chosen || 0) - 1]!)}
 				select={(row, result) => {
 					selection.value = { kind: 'row', name: row.name ?? '', object: row.object ?? null, row, result };
 					choose(row, result);
