@@ -377,3 +377,48 @@ def bytecode_metrics(t):
             t.within(not compiled or 0.8 * own <= hotspot[0] <= own + 0.002, f'{option}: {hotspot} of {own} s compiled')
         calls = [row['i.totalcpu'] for row in listing_rows(t, result.experiment, 'Shares.two(long)') if 'invokestatic Shares.work(long)' in row['name']]
         t.near(calls[0], rows['Shares.two(long)']['i.totalcpu'], f'{option}: the call in two', absolute=0.05 * rows['Shares.two(long)']['i.totalcpu'] + 0.02)
+
+
+def compilations(t, result):
+    """[(address, size)] of the code that was kept of work, in the order of the compilations."""
+    return [(f['address'], f['size']) for f in t.read(result.experiment)['']['functions'] if f['name'].startswith('LRecompiled;.work(') and not f['address'] >> 63]
+
+
+@test()
+def each_compilation(t):
+    """What is compiled anew is a function of its own in machine mode: its time, its code at its addresses, its lines; in user mode they are one."""
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Recompiled.java').status, 0, 'javac')
+    for tiers in ('-XX:-TieredCompilation', '-XX:+TieredCompilation'):
+        result = collected(t, tiers, '-XX:-UseOnStackReplacement', '-XX:+PrintCompilation', 'Recompiled', 500, status=0)
+        told = re.findall(r'^ +\d+ +(\d+) .*Recompiled::work \(\d+ bytes\)$', result.out, re.M)
+        truth = dict(re.findall(r'phase (\w+) (\d+)', result.out))
+        made = compilations(t, result)
+        t.equal(len(made), len(told), f'{tiers}: {result.out}')
+        text = t.run(t.helio, 'print', '-viewmode', 'machine', '-metrics', 'e.totalcpu:name', '-functions', result.experiment).out
+        rows = [{'e.totalcpu': float(time), 'name': name, 'of': of}
+                for time, name, of in re.findall(r'^([\d.]+) +(Recompiled\.work\(.*\)) \[(0x\w+)\]$', text, re.M)]
+        t.within(len(rows) >= 2, f'{tiers}: {rows} of compilations {told}')
+        # the first phase runs in the code that was made for one class, most of the second in what came last
+        rows.sort(key=lambda row: row['e.totalcpu'])
+        for row, name in zip(rows[-2:], ('first', 'second')):
+            t.near(row['e.totalcpu'], int(truth[name]) / 1e9, f'{tiers}: {name} {rows}', relative=0.2)
+        places = [int(row['of'], 16) for row in rows]
+        t.check(len(set(places)) == len(rows) and set(places) <= {address for address, _ in made}, f'{tiers}: {rows}, {made}')
+        for number, row in enumerate(rows[-2:]):
+            check_machine_code(t, result, row, dict(made)[places[len(rows) - 2 + number]])
+        user = mode_rows(t, result.experiment, 'user')
+        for mode, wanted in (('user', 1), ('machine', len(rows))):
+            source = t.print(result.experiment, '-viewmode', mode, '-setpath', str(SOURCE), '-metrics', 'e.totalcpu:name', '-source', 'Recompiled.java')[-1]['rows']
+            heads = [row['name'].strip() for row in source].count('<Function: Recompiled.work(Recompiled$Step, int)>')
+            t.check(1 <= heads <= wanted, f'{tiers}: {mode}: {heads} index lines of work')
+        t.within(user['Recompiled.work(Recompiled$Step, int)']['i.totalcpu'] >= 0.95 * sum(row['e.totalcpu'] for row in rows), f'{tiers}: {user}')
+
+
+def check_machine_code(t, result, row, size):
+    """Its listing is of its own code: as many bytes, and its own time."""
+    begin = int(row['of'], 16)
+    listing = t.print(result.experiment, '-viewmode', 'machine', '-metrics', 'e.totalcpu:name', '-disasm', f'{row["name"]} [{row["of"]}]')[-1]['rows']
+    places = [int(found[1], 16) for found in (re.match(r' +\[ *[\d?]+\] +([0-9a-f]+):', line['name']) for line in listing) if found]
+    t.check(places and places[0] == begin and places[-1] < begin + size, f'{places[:1]} to {places[-1:]}, not {begin} and {size} bytes')
+    own = sum(line.get('e.totalcpu', 0) for line in listing if re.match(r' +\[', line['name']))
+    t.near(own, row['e.totalcpu'], 'the time of its instructions', absolute=0.002)
