@@ -356,6 +356,33 @@ def bytecode(t):
     t.check(any(operand.startswith('ldc "a text of more than sixty') and operand.endswith('..."') for operand in operands), f'{sorted(operands)}')
 
 
+def constants_by_javap(t, *javap):
+    """{number: (kind, operands...)}; of texts only the kind: javap escapes and cuts them."""
+    found = {}
+    for number, kind, operands in re.findall(r'^ +#(\d+) = (\w+) +([^/\n]*)', t.run(t.need('javap'), '-v', '-p', *javap).out, re.M):
+        if kind in ('Integer', 'Long', 'Float', 'Double'):
+            values = [float(operands.strip().rstrip('lfd'))]
+        else:
+            values = [int(value) for value in re.findall(r'\d+', operands)] if kind != 'Utf8' else []
+        found[int(number)] = (kind, *values)
+    return found
+
+
+@test()
+def constants(t):
+    """The constant pool that is kept of a class is the one of its file, number by number."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Bytecodes.java').status, 0, 'javac')
+    result = collected(t, 'Bytecodes', 4, status=0)
+    truth = constants_by_javap(t, '-cp', t.directory, 'Bytecodes')
+    kept = {f['name']: f['constants'] for f in t.read(result.experiment)['']['functions'] if f['address'] >> 63}
+    ours = {number: constant if constant[0] != 'Utf8' else constant[:1] for number, constant in kept['LBytecodes;.burn(J)J'].items()}
+    t.equal(ours, truth, 'constants')
+    texts = {constant[1] for constant in kept['LBytecodes;.burn(J)J'].values() if constant[0] == 'Utf8'}
+    t.check({b'burn', b'(J)J', 'tab\tand ümlaut'.encode()} <= texts, f'{sorted(texts)}')
+    t.check(kept['LBytecodes;.main([Ljava/lang/String;)V'] == kept['LBytecodes;.burn(J)J'], 'another pool of the same class')
+
+
 @test()
 def bytecode_metrics(t):
     """Each instruction has its time, what it calls included; a line of its own how much of it was compiled; a native method is one line."""
