@@ -9,6 +9,7 @@ import os
 import pathlib
 import struct
 import sys
+import zlib
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -349,6 +350,28 @@ def processes():
     yield 'dynamic_section_elsewhere', image(tables, at=2 ** 64 - 8, size=2 ** 63)
 
 
+def archives():
+    """APPNOTE.TXT: files, the directory, and where that is, for fuzz_archive.c."""
+    text = b'class A {\n}\n' * 9
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = deflate.compress(text) + deflate.flush()
+
+    def archive(*files, at=None, size=None, comment=b''):
+        body, directory = b'', b''
+        for name, way, data, length, *more in files:
+            head = struct.pack('<HHHHHIIIHH', 20, 0, way, 0, 0, 0, more[0] if more else len(data), length, len(name), 0)
+            directory += b'PK\1\2' + struct.pack('<H', 20) + head[:-2] + struct.pack('<HHHHII', 0, 0, 0, 0, 0, len(body)) + name
+            body += b'PK\3\4' + head + name + data
+        return body + directory + b'PK\5\6' + struct.pack('<HHHHIIH', 0, 0, len(files), len(files), len(directory) if size is None else size,
+                                                          len(body) if at is None else at, len(comment)) + comment
+    yield 'both_ways', archive((b'java.base/pkg/A.java', 8, packed, len(text)), (b'B.java', 0, text, len(text)), comment=b'PK\5\6 and more')
+    yield 'other_sizes', archive((b'pkg/A.java', 8, packed, 7), (b'B.java', 0, text, 2 ** 32 - 1, 2 ** 32 - 1))
+    yield 'packed_beyond_the_end', archive((b'pkg/A.java', 8, packed, len(text), 2 ** 32 - 1), (b'B.java', 12, text, 9))
+    yield 'directory_beyond_the_end', archive((b'pkg/A.java', 8, packed, len(text)), at=2 ** 32 - 1)
+    yield 'directory_too_long', archive((b'/pkg/A.java', 8, packed, len(text)), size=2 ** 26)
+    yield 'nothing_but_an_end', archive()
+
+
 def bytecodes():
     """Code that refers to constants, and a constant pool (The Java Virtual Machine Specification, 4.4), for fuzz_bytecode.c."""
     def one(code, *constants):
@@ -397,6 +420,7 @@ def write(target, seeds):
 
 write('experiment', [*profiles(), *stacks(), *texts(), *gprofng(), *traces()])
 write('kinds', kinds())
+write('archive', archives())
 write('bytecode', bytecodes())
 write('launch', launching())
 write('remarks', remarks())

@@ -2,6 +2,7 @@
 """Java: methods whose shares are known by construction, in each mode; and that the machine runs as without us."""
 import pathlib
 import re
+import zipfile
 
 from harness import Skip, test
 
@@ -449,3 +450,74 @@ def check_machine_code(t, result, row, size):
     t.check(places and places[0] == begin and places[-1] < begin + size, f'{places[:1]} to {places[-1:]}, not {begin} and {size} bytes')
     own = sum(line.get('e.totalcpu', 0) for line in listing if re.match(r' +\[', line['name']))
     t.near(own, row['e.totalcpu'], 'the time of its instructions', absolute=0.002)
+
+
+SOURCE_OF_PACKAGE = '''package pkg.deep;
+public class Burner {
+	public static void main(String[] args) {
+		long x = 1;
+		for (long i = 0; i < 400_000_000L; i++)
+			x = x * 31 + (i ^ (x >>> 7)); // here
+		System.out.println(x & 0);
+	}
+}
+'''
+
+
+def listed(t, experiment, *commands):
+    """What of the source is in the listing of the program's main, and where it was found."""
+    answer = t.print(experiment, *commands, '-metrics', 'e.totalcpu:name', '-source', 'pkg.deep.Burner.main(java.lang.String[])')[-1]
+    return any(row['name'].rstrip().endswith('// here') and 'e.totalcpu' in row for row in answer['rows']), answer['listing']['source']['found_as']
+
+
+@test
+def sources(t):
+    """Found by themselves: beside classes, where a build tool has them, in the program's archive and in the one beside it; in archives by setpath."""
+    need_agent(t)
+    jar, here = t.need('jar'), t.directory
+    (here / 'src/main/java/pkg/deep').mkdir(parents=True)
+    source = here / 'src/main/java/pkg/deep/Burner.java'
+    source.write_text(SOURCE_OF_PACKAGE)
+    for classes in ('beside', 'target/classes', 'plain'):
+        t.equal(t.run(t.need('javac'), '-g', '-d', here / classes, source).status, 0, 'javac')
+    (here / 'beside/pkg/deep/Burner.java').write_text(SOURCE_OF_PACKAGE)
+    (here / 'lib').mkdir()
+    for name, words in (('lib/app.jar', ('-C', 'plain', '.')), ('lib/app-sources.jar', ('-C', 'src/main/java', '.')), ('whole.jar', ('-C', 'beside', '.'))):
+        t.equal(t.run(jar, 'cf', name, *words, cwd=here).status, 0, name)
+
+    def recorded(*words):
+        return t.collect(t.need('java'), *words, 'pkg.deep.Burner', cwd=here).experiment
+    for words, place in ((('-cp', 'beside'), 'beside/pkg/deep/Burner.java'), (('-cp', f'nowhere:{here}/target/classes/'), 'src/main/java/pkg/deep/Burner.java'),
+                         (('-classpath', 'lib/*'), 'lib/app-sources.jar!/pkg/deep/Burner.java'), (('--class-path=whole.jar',), 'whole.jar!/pkg/deep/Burner.java')):
+        t.equal(listed(t, recorded(*words)), (True, str(here / place)), f'{words}')
+    lost = recorded('-cp', 'plain')
+    t.equal(listed(t, lost)[0], False, 'without a source')
+    for path in ('lib/app-sources.jar', 'src/main/java'):
+        t.equal(listed(t, lost, '-setpath', str(here / path))[0], True, f'by setpath {path}')
+    packed = here / 'lib/app-sources.jar'
+    damaged = bytearray(packed.read_bytes())
+    for place in range(0, len(damaged), 7):
+        damaged[place] ^= 0x55
+    packed.write_bytes(damaged)
+    t.equal(listed(t, lost, '-setpath', str(packed))[0], False, 'in a damaged archive')
+
+
+@test
+def sources_of_the_jdk(t):
+    """Methods of the JDK have the lines of its src.zip, those of modules too."""
+    need_agent(t)
+    found = sorted(pathlib.Path(JDKS).glob('*/lib/src.zip'))
+    found = [path.resolve() for path in found if path.exists()]
+    if not found:
+        raise Skip("no JDK's sources")
+    (t.directory / 'Sort.java').write_text('public class Sort { public static void main(String[] a) { long[] x = new long[3_000_000]; java.util.Random r = new java.util.Random(1);\n'
+                                           'for (int k = 0; k < 6; k++) { for (int i = 0; i < x.length; i++) x[i] = r.nextLong(); java.util.Arrays.sort(x); } } }\n')
+    jdk = found[0].parent.parent
+    t.equal(t.run(jdk / 'bin/javac', '-d', t.directory, t.directory / 'Sort.java').status, 0, 'javac')
+    result = t.collect(jdk / 'bin/java', '-cp', t.directory, 'Sort')
+    answer = t.print(result.experiment, '-metrics', 'e.totalcpu:name', '-source', 'DualPivotQuicksort.java')[-1]
+    with zipfile.ZipFile(found[0]) as archive:
+        lines = archive.read('java.base/java/util/DualPivotQuicksort.java').decode().split('\n')
+    t.equal(answer['listing']['source']['found_as'], f'{found[0]}!/java.base/java/util/DualPivotQuicksort.java', 'where')
+    shown = [(row['line'], row['name']) for row in answer['rows'] if row.get('line')]
+    t.check(len(shown) >= len(lines) - 1, f'{len(shown)} of {len(lines)} lines')
