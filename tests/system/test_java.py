@@ -3,8 +3,10 @@
 import pathlib
 import re
 import zipfile
+from collections import Counter
 
 from harness import Skip, test
+from test_attach import Program
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'java'
 # What each spends in a round, of the time that one(n) spends by itself.
@@ -450,6 +452,41 @@ def check_machine_code(t, result, row, size):
     t.check(places and places[0] == begin and places[-1] < begin + size, f'{places[:1]} to {places[-1:]}, not {begin} and {size} bytes')
     own = sum(line.get('e.totalcpu', 0) for line in listing if re.match(r' +\[', line['name']))
     t.near(own, row['e.totalcpu'], 'the time of its instructions', absolute=0.002)
+
+
+def events_by_method(t, experiment, thread):
+    """
+    How many events of a thread on a processor each method is in the stack of, and None: all of them.  What the thread did before its first event
+    is that event's, which can be much on a busy machine: so they are counted.
+    """
+    answer = t.print(experiment, '-filters', f'THREAD IN TNAME("{thread}")', '-timeline', '-events', '1', '100000')[-1]
+    found = Counter()
+    for row in answer['rows']:
+        if row['type'] == 'user':
+            found.update([None, *{answer['frames'][frame]['name'] for frame in answer['stacks'][row['stack']]}])
+    return found
+
+
+@test(alone=True)
+def attached(t):
+    """A machine that runs already: its methods by name, those too that were compiled long ago, in one recording after the other; the program goes on, and tells nothing."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Running.java').status, 0, 'javac')
+    with Program(t, t.need('java'), '-XX:CompileCommand=quiet', '-XX:CompileCommand=dontinline,Running::*', '-cp', t.directory, 'Running') as program:
+        for number in (1, 2, 3):
+            experiment = t.directory / f'attached.{number}.er'
+            result = t.run(t.helio, 'attach', '-p', '1m', '--for', '3s', '-o', experiment, program.pid)
+            t.equal(result.status, 0, f'{number}: {result.err}')
+            found = events_by_method(t, experiment, 'worker')
+            t.within(found['Running.run()'] >= 0.9 * found[None], f'{number}: {found}')
+            t.near(found['Running.two(long)'], 2 * found['Running.one(long)'], f'{number}: {found}', relative=0.25)
+            compiled = mode_rows(t, experiment, 'machine', 'i.totalcpu')
+            t.check(any(name.startswith('Running.') for name in compiled), f'{number}: no compiled method: {sorted(compiled)[:30]}')
+            t.equal(program.process.poll(), None, f'{number}: it runs on')
+        off = t.directory / 'off.er'
+        t.equal(t.run(t.helio, 'attach', '-j', 'off', '--for', '1s', '-o', off, program.pid).status, 0, 'off')
+        t.check(not any(name.startswith('Running.') for name in mode_rows(t, off, 'user')), 'methods in spite of -j off')
+        t.equal(program.end(), (0, 'done 0\n'), 'status and output')
 
 
 SOURCE_OF_PACKAGE = '''package pkg.deep;
