@@ -113,6 +113,21 @@ def filters(bench, _names):
                  ['question', 's', 'ns per event', '/ all events again', 'MB'], rows)
 
 
+def small(bench, _names):
+    """Index objects of an experiment with hardly any events, which no table for many may make slow, beside the list of functions."""
+    out = bench.fresh('.er')
+    subprocess.run([bench.build / 'bench' / 'helio-generate', '-e', '100', str(out)], check=True, stdout=subprocess.DEVNULL)
+    rows, plain = [], None
+    times = 100 if bench.quick else 500
+    for name, words in (('functions', ['-functions']), ('by thread', ['-threads']), ('by second', ['-seconds']), ('by processor', ['-cpus'])):
+        once, several = (measured([bench.helio, 'print', *words * count, out], env=NO_CACHE)[0] for count in (1, times + 1))
+        seconds = (several - once) / times
+        plain = plain or seconds
+        rows.append([name, f'{seconds * 1e3:.3f}', f'{seconds / plain:.1f}'])
+    common.remove(out)
+    common.table('Questions to an experiment of 100 events', ['question', 'ms', '/ functions'], rows)
+
+
 SHAPES = [
     ('as usual', ()),
     ('1 million call stacks', ('-s', '1000000')),

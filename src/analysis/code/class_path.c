@@ -8,9 +8,11 @@
 #include "analysis/code/class_path.h"
 
 #include "base/array.h"
+#include "base/folder.h"
 #include "base/path.h"
 
-#include <glob.h>
+#include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MACHINE "/lib/server/libjvm.so"
@@ -46,15 +48,30 @@ static void add_of_build(const struct finding *finding, const char *path)
 						  known[i][1]));
 }
 
-static void add_archives(const struct finding *finding, const char *pattern)
+static int compare_texts(const void *a, const void *b)
 {
-	glob_t found;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
-	if (glob(arena_printf(finding->arena, "%s.jar", pattern), 0, NULL, &found))
-		return;
-	for (size_t i = 0; i < found.gl_pathc; i++)
-		add(finding, arena_strdup(finding->arena, found.gl_pathv[i]));
-	globfree(&found);
+/* Those in a directory, in the order of their names. */
+static void add_archives(const struct finding *finding, const char *directory)
+{
+	struct class_path names = {0};
+	int folder = folder_open(directory, 0);
+	DIR *list = folder < 0 ? NULL : folder_list(folder, "");
+
+	for (const struct dirent *entry; list && (entry = readdir(list));)
+		if (path_ends_with(entry->d_name, ".jar"))
+			*vec_push(&names) =
+				arena_printf(finding->arena, "%s/%s", directory, entry->d_name);
+	if (names.count)
+		qsort(names.items, names.count, sizeof(*names.items), compare_texts);
+	for (size_t i = 0; i < names.count; i++)
+		add(finding, names.items[i]);
+	vec_fini(&names);
+	if (list)
+		closedir(list);
+	folder_close(folder);
 }
 
 static void add_entry(const struct finding *finding, const char *entry, size_t length)
@@ -68,6 +85,7 @@ static void add_entry(const struct finding *finding, const char *entry, size_t l
 	while (end > 1 && path[end - 1] == '/')
 		path[--end] = '\0';
 	if (path_ends_with(path, "/*")) {
+		path[end - strlen("/*")] = '\0';
 		add_archives(finding, path);
 		return;
 	}
