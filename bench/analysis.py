@@ -2,6 +2,7 @@
 """Reading and printing: time and memory per event for experiments of all sizes, and `perf report` beside them."""
 import os
 import pathlib
+import resource
 import re
 import subprocess
 import tempfile
@@ -78,6 +79,7 @@ def with_kept_sums(bench, out):
         return [*row, f'{sum(file.stat().st_size for file in pathlib.Path(cache).rglob("*.sums")) / 1e6:.1f}']
 
 
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / 'tests' / 'golden'
 QUESTIONS = [
     ('all events again', ['-filters', 'TRUE', '-functions']),
     ('a time and a thread', ['-filters', 'TSTAMP > 1000000000 && THRID IN 1,2', '-functions']),
@@ -111,6 +113,29 @@ def filters(bench, _names):
     common.remove(out)
     common.table(f'Filters and index objects, {events:,} events (10 million: a filter at most 0.25 s)',
                  ['question', 's', 'ns per event', '/ all events again', 'MB'], rows)
+
+
+def processor_time(command, **more):
+    """Seconds of CPU, of which a busy machine takes hardly more."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, **more)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def small(bench, _names):
+    """Index objects of an experiment with hardly any events but of all kinds, which tables for many must not make slow, beside the list of functions."""
+    rows, plain = [], None
+    times = 100
+    with tempfile.TemporaryDirectory() as directory:
+        subprocess.run(['python3', GOLDEN / 'make_kinds.py', directory], check=True, stdout=subprocess.DEVNULL)
+        out = pathlib.Path(directory) / 'kinds.1.er'
+        for name, words in (('functions', ['-functions']), ('by thread', ['-threads']), ('by second', ['-seconds']), ('by processor', ['-cpus'])):
+            once, several = (processor_time([bench.helio, 'print', *words * count, out], env=NO_CACHE) for count in (1, times + 1))
+            seconds = (several - once) / times
+            plain = plain or seconds
+            rows.append([name, f'{seconds * 1e3:.3f}', f'{seconds / plain:.1f}'])
+    common.table('Questions to an experiment of some 30 events, of all kinds', ['question', 'CPU ms', '/ functions'], rows)
 
 
 SHAPES = [

@@ -53,6 +53,7 @@ BENCHMARKS = {
     'analysis': analysis.analysis,
     'shapes': analysis.shapes,
     'filters': analysis.filters,
+    'small': analysis.small,
     'view': view.view,
     'page': page.page,
     'lines': lines.lines,

@@ -110,7 +110,7 @@ def main():
         (folder(directory, 'cache') / str(number)).write_bytes(edits)
     kinds(directory)
     make_golden.corpus(str(folder(directory, 'experiment')))
-    for target in 'group', 'launch', 'remarks', 'remote', 'serve':  # seeds/ has all there is
+    for target in 'archive', 'bytecode', 'group', 'launch', 'remarks', 'remote', 'serve':  # seeds/ has all there is
         folder(directory, target)
     for number, name in enumerate(NAMES):
         (folder(directory, 'demangle') / str(number)).write_bytes(name.encode())

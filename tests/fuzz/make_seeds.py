@@ -9,6 +9,7 @@ import os
 import pathlib
 import struct
 import sys
+import zlib
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -349,6 +350,53 @@ def processes():
     yield 'dynamic_section_elsewhere', image(tables, at=2 ** 64 - 8, size=2 ** 63)
 
 
+def archives():
+    """APPNOTE.TXT: files, the directory, and where that is, for fuzz_archive.c."""
+    text = b'class A {\n}\n' * 9
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = deflate.compress(text) + deflate.flush()
+
+    def archive(*files, at=None, size=None, comment=b''):
+        body, directory = b'', b''
+        for name, way, data, length, *more in files:
+            head = struct.pack('<HHHHHIIIHH', 20, 0, way, 0, 0, 0, more[0] if more else len(data), length, len(name), 0)
+            directory += b'PK\1\2' + struct.pack('<H', 20) + head[:-2] + struct.pack('<HHHHII', 0, 0, 0, 0, 0, len(body)) + name
+            body += b'PK\3\4' + head + name + data
+        return body + directory + b'PK\5\6' + struct.pack('<HHHHIIH', 0, 0, len(files), len(files), len(directory) if size is None else size,
+                                                          len(body) if at is None else at, len(comment)) + comment
+    yield 'both_ways', archive((b'java.base/pkg/A.java', 8, packed, len(text)), (b'B.java', 0, text, len(text)), comment=b'PK\5\6 and more')
+    yield 'other_sizes', archive((b'pkg/A.java', 8, packed, 7), (b'B.java', 0, text, 2 ** 32 - 1, 2 ** 32 - 1))
+    yield 'packed_beyond_the_end', archive((b'pkg/A.java', 8, packed, len(text), 2 ** 32 - 1), (b'B.java', 12, text, 9))
+    yield 'directory_beyond_the_end', archive((b'pkg/A.java', 8, packed, len(text)), at=2 ** 32 - 1)
+    yield 'directory_too_long', archive((b'/pkg/A.java', 8, packed, len(text)), size=2 ** 26)
+    yield 'nothing_but_an_end', archive()
+
+
+def bytecodes():
+    """Code that refers to constants, and a constant pool (The Java Virtual Machine Specification, 4.4), for fuzz_bytecode.c."""
+    def one(code, *constants):
+        return struct.pack('>H', len(code)) + code + b''.join(constants)
+
+    def text(value, length=None):
+        return struct.pack('>BH', 1, len(value) if length is None else length) + value
+
+    def refer(tag, *numbers):
+        return struct.pack(f'>B{len(numbers)}H', tag, *numbers)
+
+    member = (text(b'pkg/Class'), refer(7, 1), text(b'name'), text(b'(I[Ljava/lang/String;J)V'), refer(12, 3, 4))
+    everything = bytes.fromhex('b20006' 'b60006' 'b80006' 'b900060200' 'ba00070000' 'bb0002' '120d' '130008' '14000900' '14000b' 'c500020300' 'c4150001' 'c4840001fed4' 'bc0a' 'a7ffd0'
+                               'c8ffffff00' 'b1')
+    yield 'members', one(everything, *member, refer(9, 2, 5), refer(18, 0, 5), struct.pack('>Bi', 3, -70000), struct.pack('>Bq', 5, -2 ** 63),
+                         struct.pack('>Bd', 6, float('nan')), refer(8, 3), struct.pack('>Bf', 4, 1e-45), struct.pack('>BBH', 15, 6, 6), refer(16, 4), refer(10, 2, 5), refer(11, 2, 5))
+    yield 'in_circles', one(b'\xb6\0\1\xb6\0\2\x12\3\xb2\0\4', refer(10, 1, 1), refer(12, 2, 2), refer(8, 3), refer(7, 4), refer(17, 5, 5))
+    yield 'numbers_beyond_the_end', one(b'\x13\xff\xff\x12\xff\x12\0', refer(8, 2 ** 16 - 1), refer(10, 0, 2 ** 16 - 1), refer(12, 1, 9))
+    yield 'text_beyond_the_end', one(b'\x12\2', refer(8, 2), text(b'abc', 2 ** 16 - 1))
+    yield 'second_half_of_a_long', one(b'\x14\0\1\x14\0\2\x12\3', struct.pack('>Bq', 5, 1), struct.pack('>Bi', 3, 1))
+    yield 'types_that_are_none', one(b'\xb8\0\6\xbb\0\2', text(b'[[[['), refer(7, 1), text(b'\xc0\x80\n\xed\xa0\x80'), text(b'(L(I[;)'), refer(12, 3, 4), refer(10, 2, 5))
+    yield 'switches', one(b'\0\xaa\0\0' + struct.pack('>iiiii', 9, -1, 0, -9, 2 ** 31 - 1) + b'\xaa\0\0' + struct.pack('>iii', 0, -2 ** 31, 2 ** 31 - 1) + b'\xab\0\0\0' + struct.pack('>ii', 0, 2 ** 31 - 1))
+    yield 'unknown_tag', one(b'\x12\1\x12\2', text(b'x'), b'\x02\0\0\xff')
+
+
 def kinds():
     """Files of fuzz_kinds.c: numbers that are far away, and lists of ranks that are none."""
     io, mpi, openmp = (bytes([number]) for number in (4, 6, 10))
@@ -372,6 +420,8 @@ def write(target, seeds):
 
 write('experiment', [*profiles(), *stacks(), *texts(), *gprofng(), *traces()])
 write('kinds', kinds())
+write('archive', archives())
+write('bytecode', bytecodes())
 write('launch', launching())
 write('remarks', remarks())
 write('remote', processes())

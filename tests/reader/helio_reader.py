@@ -29,6 +29,11 @@ SAMPLE_FIELDS = ('user_ns', 'system_ns', 'minor_faults', 'major_faults', 'volunt
 EVENTS, RAW_NODES, PACKED_NODES, TRACES = 1, 2, 3, 4
 PSEUDO = {1: '<Truncated-stack>', 2: '<Stack-unwind-failed>', 3: '<Unknown>', 4: '<no call stack recorded>',
           5: 'collector_record_counters', 6: 'collector_final_counters', 7: 'collector_hwcs_out_of_range', 8: 'collector_hwcs_frozen', 9: '<before recording>'}
+JAVA_ADDRESS = 1 << 63
+# Constants of a Java class by their tag: what javap calls it, and its operands behind the tag; a text has its own way.
+CONSTANTS = {3: ('Integer', '>i'), 4: ('Float', '>f'), 5: ('Long', '>q'), 6: ('Double', '>d'), 7: ('Class', '>H'), 8: ('String', '>H'),
+             9: ('Fieldref', '>HH'), 10: ('Methodref', '>HH'), 11: ('InterfaceMethodref', '>HH'), 12: ('NameAndType', '>HH'),
+             15: ('MethodHandle', '>BH'), 16: ('MethodType', '>H'), 17: ('Dynamic', '>HH'), 18: ('InvokeDynamic', '>HH'), 19: ('Module', '>H'), 20: ('Package', '>H')}
 # Trace files: the fields (~ near, $ text), and the types with the number of fields of a brief record.
 TRACE_FILES = {
     'heaptrace': (('~address', 'size', '~old', 'weight'),
@@ -432,27 +437,54 @@ def read_samples(data):
     return samples
 
 
+def text_record(data, at, address, name):
+    """(lines, code) of a record of dyntext."""
+    magic, count, size, its_address, code_size = TEXT.unpack_from(data, at)
+    if magic != TEXT_MAGIC or address != its_address or size % 8 or not 0 <= size - TEXT.size - 8 * count - code_size < 8:
+        raise Damaged(f'dyntext: no record of {name} at {at}')
+    lines = at + TEXT.size
+    code = lines + 8 * count
+    return [struct.unpack_from('<II', data, lines + 8 * i) for i in range(count)], data[code:code + code_size]
+
+
+def read_constants(data):
+    """{number: (kind, operands...)} of the constant pool of a class file (The Java Virtual Machine Specification, 4.4)."""
+    constants, at, number = {}, 0, 1
+    while at < len(data):
+        tag = data[at]
+        if tag == 1:
+            length, = struct.unpack_from('>H', data, at + 1)
+            constants[number] = 'Utf8', data[at + 3:at + 3 + length]
+            at += 3 + length
+        elif tag in CONSTANTS:
+            kind, form = CONSTANTS[tag]
+            constants[number] = kind, *struct.unpack_from(form, data, at + 1)
+            at += 1 + struct.calcsize(form)
+        else:
+            raise Damaged(f'constant {number}: unknown tag {tag}')
+        number += 2 if tag in (5, 6) else 1
+    return constants
+
+
 def read_functions(directory, maps):
-    """What was announced: the code and line table of each `load` event, out of dyntext."""
+    """What was announced: the code, the line table and the constants of each `load` event, out of dyntext."""
     data = read_optional(directory, 'dyntext')
     if data:
         read_header(data, 'dyntext')
-    functions = []
+    functions, pools = [], {}
     for entry in maps:
         if entry.get('kind') != 'load':
             continue
         function = {'name': entry.get('name', ''), 'alias': entry.get('alias', ''), 'source': entry.get('source', ''),
-                    'address': entry['vaddr'], 'size': entry['size'], 'epoch': entry['epoch'], 'code': None, 'lines': []}
+                    'address': entry['vaddr'], 'size': entry['size'], 'epoch': entry['epoch'], 'code': None, 'lines': [],
+                    'constants': {}}
         if 'text' in entry:
-            at = int(entry['text'])
-            magic, count, size, address, code_size = TEXT.unpack_from(data, at)
-            if magic != TEXT_MAGIC or address != entry['vaddr'] or size % 8 or \
-                    not 0 <= size - TEXT.size - 8 * count - code_size < 8:
-                raise Damaged(f'dyntext: no record of {function["name"]} at {at}')
-            lines = at + TEXT.size
-            code = lines + 8 * count
-            function['lines'] = [struct.unpack_from('<II', data, lines + 8 * i) for i in range(count)]
-            function['code'] = data[code:code + code_size]
+            function['lines'], function['code'] = text_record(data, int(entry['text']), entry['vaddr'], function['name'])
+        if 'constants' in entry:
+            at = int(entry['constants'])
+            if at not in pools:
+                pools[at] = read_constants(text_record(data, at, JAVA_ADDRESS, 'constants')[1])
+            function['constants'] = pools[at]
         functions.append(function)
     return functions
 

@@ -2,8 +2,11 @@
 """Java: methods whose shares are known by construction, in each mode; and that the machine runs as without us."""
 import pathlib
 import re
+import zipfile
+from collections import Counter
 
 from harness import Skip, test
+from test_attach import Program
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'java'
 # What each spends in a round, of the time that one(n) spends by itself.
@@ -356,6 +359,33 @@ def bytecode(t):
     t.check(any(operand.startswith('ldc "a text of more than sixty') and operand.endswith('..."') for operand in operands), f'{sorted(operands)}')
 
 
+def constants_by_javap(t, *javap):
+    """{number: (kind, operands...)}; of texts only the kind: javap escapes and cuts them."""
+    found = {}
+    for number, kind, operands in re.findall(r'^ +#(\d+) = (\w+) +([^/\n]*)', t.run(t.need('javap'), '-v', '-p', *javap).out, re.M):
+        if kind in ('Integer', 'Long', 'Float', 'Double'):
+            values = [float(operands.strip().rstrip('lfd'))]
+        else:
+            values = [int(value) for value in re.findall(r'\d+', operands)] if kind != 'Utf8' else []
+        found[int(number)] = (kind, *values)
+    return found
+
+
+@test()
+def constants(t):
+    """The constant pool that is kept of a class is the one of its file, number by number."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Bytecodes.java').status, 0, 'javac')
+    result = collected(t, 'Bytecodes', 4, status=0)
+    truth = constants_by_javap(t, '-cp', t.directory, 'Bytecodes')
+    kept = {f['name']: f['constants'] for f in t.read(result.experiment)['']['functions'] if f['address'] >> 63}
+    ours = {number: constant if constant[0] != 'Utf8' else constant[:1] for number, constant in kept['LBytecodes;.burn(J)J'].items()}
+    t.equal(ours, truth, 'constants')
+    texts = {constant[1] for constant in kept['LBytecodes;.burn(J)J'].values() if constant[0] == 'Utf8'}
+    t.check({b'burn', b'(J)J', 'tab\tand ümlaut'.encode()} <= texts, f'{sorted(texts)}')
+    t.check(kept['LBytecodes;.main([Ljava/lang/String;)V'] == kept['LBytecodes;.burn(J)J'], 'another pool of the same class')
+
+
 @test()
 def bytecode_metrics(t):
     """Each instruction has its time, what it calls included; a line of its own how much of it was compiled; a native method is one line."""
@@ -377,3 +407,154 @@ def bytecode_metrics(t):
             t.within(not compiled or 0.8 * own <= hotspot[0] <= own + 0.002, f'{option}: {hotspot} of {own} s compiled')
         calls = [row['i.totalcpu'] for row in listing_rows(t, result.experiment, 'Shares.two(long)') if 'invokestatic Shares.work(long)' in row['name']]
         t.near(calls[0], rows['Shares.two(long)']['i.totalcpu'], f'{option}: the call in two', absolute=0.05 * rows['Shares.two(long)']['i.totalcpu'] + 0.02)
+
+
+def compilations(t, result):
+    """[(address, size)] of the code that was kept of work, in the order of the compilations."""
+    return [(f['address'], f['size']) for f in t.read(result.experiment)['']['functions'] if f['name'].startswith('LRecompiled;.work(') and not f['address'] >> 63]
+
+
+@test()
+def each_compilation(t):
+    """What is compiled anew is a function of its own in machine mode: its time, its code at its addresses, its lines; in user mode they are one."""
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Recompiled.java').status, 0, 'javac')
+    for tiers in ('-XX:-TieredCompilation', '-XX:+TieredCompilation'):
+        result = collected(t, tiers, '-XX:-UseOnStackReplacement', '-XX:+PrintCompilation', 'Recompiled', 500, status=0)
+        told = re.findall(r'^ +\d+ +(\d+) .*Recompiled::work \(\d+ bytes\)$', result.out, re.M)
+        truth = dict(re.findall(r'phase (\w+) (\d+)', result.out))
+        made = compilations(t, result)
+        t.equal(len(made), len(told), f'{tiers}: {result.out}')
+        text = t.run(t.helio, 'print', '-viewmode', 'machine', '-metrics', 'e.totalcpu:name', '-functions', result.experiment).out
+        rows = [{'e.totalcpu': float(time), 'name': name, 'of': of}
+                for time, name, of in re.findall(r'^([\d.]+) +(Recompiled\.work\(.*\)) \[(0x\w+)\]$', text, re.M)]
+        t.within(len(rows) >= 2, f'{tiers}: {rows} of compilations {told}')
+        # the first phase runs in the code that was made for one class, most of the second in what came last
+        rows.sort(key=lambda row: row['e.totalcpu'])
+        for row, name in zip(rows[-2:], ('first', 'second')):
+            t.near(row['e.totalcpu'], int(truth[name]) / 1e9, f'{tiers}: {name} {rows}', relative=0.2)
+        places = [int(row['of'], 16) for row in rows]
+        t.check(len(set(places)) == len(rows) and set(places) <= {address for address, _ in made}, f'{tiers}: {rows}, {made}')
+        for number, row in enumerate(rows[-2:]):
+            check_machine_code(t, result, row, dict(made)[places[len(rows) - 2 + number]])
+        user = mode_rows(t, result.experiment, 'user')
+        for mode, wanted in (('user', 1), ('machine', len(rows))):
+            source = t.print(result.experiment, '-viewmode', mode, '-setpath', str(SOURCE), '-metrics', 'e.totalcpu:name', '-source', 'Recompiled.java')[-1]['rows']
+            heads = [row['name'].strip() for row in source].count('<Function: Recompiled.work(Recompiled$Step, int)>')
+            t.check(1 <= heads <= wanted, f'{tiers}: {mode}: {heads} index lines of work')
+        t.within(user['Recompiled.work(Recompiled$Step, int)']['i.totalcpu'] >= 0.95 * sum(row['e.totalcpu'] for row in rows), f'{tiers}: {user}')
+
+
+def check_machine_code(t, result, row, size):
+    """Its listing is of its own code: as many bytes, and its own time."""
+    begin = int(row['of'], 16)
+    listing = t.print(result.experiment, '-viewmode', 'machine', '-metrics', 'e.totalcpu:name', '-disasm', f'{row["name"]} [{row["of"]}]')[-1]['rows']
+    places = [int(found[1], 16) for found in (re.match(r' +\[ *[\d?]+\] +([0-9a-f]+):', line['name']) for line in listing) if found]
+    t.check(places and places[0] == begin and places[-1] < begin + size, f'{places[:1]} to {places[-1:]}, not {begin} and {size} bytes')
+    own = sum(line.get('e.totalcpu', 0) for line in listing if re.match(r' +\[', line['name']))
+    t.near(own, row['e.totalcpu'], 'the time of its instructions', absolute=0.002)
+
+
+def events_by_method(t, experiment, thread):
+    """
+    How many events of a thread on a processor each method is in the stack of, and None: all of them.  What the thread did before its first event
+    is that event's, which can be much on a busy machine: so they are counted.
+    """
+    answer = t.print(experiment, '-filters', f'THREAD IN TNAME("{thread}")', '-timeline', '-events', '1', '100000')[-1]
+    found = Counter()
+    for row in answer['rows']:
+        if row['type'] == 'user':
+            found.update([None, *{answer['frames'][frame]['name'] for frame in answer['stacks'][row['stack']]}])
+    return found
+
+
+@test(alone=True)
+def attached(t):
+    """A machine that runs already: its methods by name, those too that were compiled long ago, in one recording after the other; the program goes on, and tells nothing."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Running.java').status, 0, 'javac')
+    with Program(t, t.need('java'), '-XX:CompileCommand=quiet', '-XX:CompileCommand=dontinline,Running::*', '-cp', t.directory, 'Running') as program:
+        for number in (1, 2, 3):
+            experiment = t.directory / f'attached.{number}.er'
+            result = t.run(t.helio, 'attach', '-p', '1m', '--for', '3s', '-o', experiment, program.pid)
+            t.equal(result.status, 0, f'{number}: {result.err}')
+            found = events_by_method(t, experiment, 'worker')
+            t.within(found['Running.run()'] >= 0.9 * found[None], f'{number}: {found}')
+            t.near(found['Running.two(long)'], 2 * found['Running.one(long)'], f'{number}: {found}', relative=0.25)
+            compiled = mode_rows(t, experiment, 'machine', 'i.totalcpu')
+            t.check(any(name.startswith('Running.') for name in compiled), f'{number}: no compiled method: {sorted(compiled)[:30]}')
+            t.equal(program.process.poll(), None, f'{number}: it runs on')
+        off = t.directory / 'off.er'
+        t.equal(t.run(t.helio, 'attach', '-j', 'off', '--for', '1s', '-o', off, program.pid).status, 0, 'off')
+        t.check(not any(name.startswith('Running.') for name in mode_rows(t, off, 'user')), 'methods in spite of -j off')
+        t.equal(program.end(), (0, 'done 0\n'), 'status and output')
+
+
+SOURCE_OF_PACKAGE = '''package pkg.deep;
+public class Burner {
+	public static void main(String[] args) {
+		long x = 1;
+		for (long i = 0; i < 400_000_000L; i++)
+			x = x * 31 + (i ^ (x >>> 7)); // here
+		System.out.println(x & 0);
+	}
+}
+'''
+
+
+def listed(t, experiment, *commands):
+    """What of the source is in the listing of the program's main, and where it was found."""
+    answer = t.print(experiment, *commands, '-metrics', 'e.totalcpu:name', '-source', 'pkg.deep.Burner.main(java.lang.String[])')[-1]
+    return any(row['name'].rstrip().endswith('// here') and 'e.totalcpu' in row for row in answer['rows']), answer['listing']['source']['found_as']
+
+
+@test
+def sources(t):
+    """Found by themselves: beside classes, where a build tool has them, in the program's archive and in the one beside it; in archives by setpath."""
+    need_agent(t)
+    jar, here = t.need('jar'), t.directory
+    (here / 'src/main/java/pkg/deep').mkdir(parents=True)
+    source = here / 'src/main/java/pkg/deep/Burner.java'
+    source.write_text(SOURCE_OF_PACKAGE)
+    for classes in ('beside', 'target/classes', 'plain'):
+        t.equal(t.run(t.need('javac'), '-g', '-d', here / classes, source).status, 0, 'javac')
+    (here / 'beside/pkg/deep/Burner.java').write_text(SOURCE_OF_PACKAGE)
+    (here / 'lib').mkdir()
+    for name, words in (('lib/app.jar', ('-C', 'plain', '.')), ('lib/app-sources.jar', ('-C', 'src/main/java', '.')), ('whole.jar', ('-C', 'beside', '.'))):
+        t.equal(t.run(jar, 'cf', name, *words, cwd=here).status, 0, name)
+
+    def recorded(*words):
+        return t.collect(t.need('java'), *words, 'pkg.deep.Burner', cwd=here).experiment
+    for words, place in ((('-cp', 'beside'), 'beside/pkg/deep/Burner.java'), (('-cp', f'nowhere:{here}/target/classes/'), 'src/main/java/pkg/deep/Burner.java'),
+                         (('-classpath', 'lib/*'), 'lib/app-sources.jar!/pkg/deep/Burner.java'), (('--class-path=whole.jar',), 'whole.jar!/pkg/deep/Burner.java')):
+        t.equal(listed(t, recorded(*words)), (True, str(here / place)), f'{words}')
+    lost = recorded('-cp', 'plain')
+    t.equal(listed(t, lost)[0], False, 'without a source')
+    for path in ('lib/app-sources.jar', 'src/main/java'):
+        t.equal(listed(t, lost, '-setpath', str(here / path))[0], True, f'by setpath {path}')
+    packed = here / 'lib/app-sources.jar'
+    damaged = bytearray(packed.read_bytes())
+    for place in range(0, len(damaged), 7):
+        damaged[place] ^= 0x55
+    packed.write_bytes(damaged)
+    t.equal(listed(t, lost, '-setpath', str(packed))[0], False, 'in a damaged archive')
+
+
+@test
+def sources_of_the_jdk(t):
+    """Methods of the JDK have the lines of its src.zip, those of modules too."""
+    need_agent(t)
+    found = sorted(pathlib.Path(JDKS).glob('*/lib/src.zip'))
+    found = [path.resolve() for path in found if path.exists()]
+    if not found:
+        raise Skip("no JDK's sources")
+    (t.directory / 'Sort.java').write_text('public class Sort { public static void main(String[] a) { long[] x = new long[3_000_000]; java.util.Random r = new java.util.Random(1);\n'
+                                           'for (int k = 0; k < 6; k++) { for (int i = 0; i < x.length; i++) x[i] = r.nextLong(); java.util.Arrays.sort(x); } } }\n')
+    jdk = found[0].parent.parent
+    t.equal(t.run(jdk / 'bin/javac', '-d', t.directory, t.directory / 'Sort.java').status, 0, 'javac')
+    result = t.collect(jdk / 'bin/java', '-cp', t.directory, 'Sort')
+    answer = t.print(result.experiment, '-metrics', 'e.totalcpu:name', '-source', 'DualPivotQuicksort.java')[-1]
+    with zipfile.ZipFile(found[0]) as archive:
+        lines = archive.read('java.base/java/util/DualPivotQuicksort.java').decode().split('\n')
+    t.equal(answer['listing']['source']['found_as'], f'{found[0]}!/java.base/java/util/DualPivotQuicksort.java', 'where')
+    shown = [(row['line'], row['name']) for row in answer['rows'] if row.get('line')]
+    t.check(len(shown) >= len(lines) - 1, f'{len(shown)} of {len(lines)} lines')

@@ -24,7 +24,8 @@ struct grouping {
 	struct filter_slot *slots;
 	struct hash_map ids; /* value → number, of those not yet in cells */
 	VEC(uint64_t) values;
-	struct measure_sums sums; /* of HASHED_VALUES */
+	struct measure_sums
+		sums; /* by number; of a few events there are few, at most HASHED_VALUES */
 	struct index_cells cells[MEASURE_COUNT];
 	uint64_t last_value;
 	uint32_t last_id;
@@ -148,11 +149,17 @@ static void add_collections(const struct tally *tally, struct index_cells *cells
 	}
 }
 
+/* No more than there are events: small experiments are asked often, and clearing is not free. */
+static size_t hashed_values(const struct session *session)
+{
+	return session->row_count < HASHED_VALUES ? session->row_count + 1 : HASHED_VALUES;
+}
+
 void index_group(const struct tally *tally, const struct filter_program *program, bool collections,
 		 struct index_groups *groups)
 {
 	const struct session *session = tally->session;
-	size_t threads = scan_threads();
+	size_t threads = scan_threads(), hashed = hashed_values(session);
 	struct grouping *found = xcalloc(threads, sizeof(*found));
 	void **states = xcalloc(threads, sizeof(*states));
 
@@ -160,7 +167,7 @@ void index_group(const struct tally *tally, const struct filter_program *program
 	for (size_t i = 0; i < threads; i++) {
 		found[i].program = program;
 		found[i].slots = filter_slots(program);
-		found[i].sums.nodes = HASHED_VALUES;
+		found[i].sums.nodes = hashed;
 		states[i] = &found[i];
 	}
 	for (size_t i = 0; i < session->scanned.count; i++)

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "format/archive.h"
+#include "object/names/java_name.h"
 #include "object/names/name.h"
 
 #include <limits.h>
@@ -356,13 +357,24 @@ static uint32_t pseudo_function(uint64_t pc)
 }
 
 /*
- * A function that the program announced.  What has one name and comes from one
- * source is one function, wherever and however often it was loaded.
+ * What tells a function that the program announced from others; the caller frees it.  What has
+ * one name and comes from one source is one function, wherever and however often it was loaded.
+ * But a method that a Java machine has compiled is one for each compilation, by where its code is
+ * kept: each has other code and other lines.
  */
+static char *dynamic_key(const struct map_function *known)
+{
+	if (known->address & FORMAT_PC_JAVA || !java_is_method(known->name))
+		return xasprintf("%s\n%s", known->name, known->source);
+	return xasprintf("%s\n%s\n%d/%s\n%llx %llx", known->name, known->source, known->folder,
+			 known->directory, (unsigned long long)known->address,
+			 (unsigned long long)known->text);
+}
+
 static uint32_t dynamic_function(struct session *session, const struct map_function *known)
 {
 	uint32_t fresh = (uint32_t)session->functions.count;
-	char *key = xasprintf("%s\n%s", known->name, known->source);
+	char *key = dynamic_key(known);
 	uint32_t object = dynamic_object(session, known);
 	uint32_t number = string_table_add(&session->dynamic_keys, key);
 	uint32_t id = hash_map_put(&session->function_ids, (uint64_t)object << 32 | number, fresh);

@@ -3,6 +3,7 @@
  * Listings of code: tables whose names are the lines of a listing.  Lines with
  * code have values, zeros too; others have none.
  */
+#include "analysis/code/class_path.h"
 #include "analysis/metric/metric_values.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/symbols.h"
@@ -36,8 +37,11 @@ static void find_source(struct listing *listing)
 	struct arena *arena = &listing->table->arena;
 	const char **archives = arena_array(arena, const char *, session->places.count);
 	const char **experiments = arena_array(arena, const char *, session->places.count);
+	struct class_path class_path = {0};
 	struct source_place place;
 
+	if (*path != '/' && !session->objects.items[listing->object].is_file)
+		class_path_find(session, arena, &class_path);
 	for (size_t i = 0; i < session->places.count; i++) {
 		archives[i] = arena_printf(arena, "%s/sources", session->places.items[i].archives);
 		experiments[i] = session->places.items[i].path;
@@ -45,6 +49,8 @@ static void find_source(struct listing *listing)
 	search.archives = archives;
 	search.experiments = experiments;
 	search.archive_count = search.experiment_count = session->places.count;
+	search.class_path = class_path.items;
+	search.class_path_count = class_path.count;
 	source_find(&search, path, &place);
 	listing->header->source = arena_strdup(arena, path);
 	listing->has_source = place.path && !source_open(place.path, &listing->source);
@@ -53,6 +59,7 @@ static void find_source(struct listing *listing)
 		listing->header->source_found = arena_strdup(arena, place.path);
 	listing->header->source_newer = listing->has_source && is_newer(listing, &place);
 	source_place_fini(&place);
+	vec_fini(&class_path);
 }
 
 /* The unit of all functions whose source the file is, or NULL. */

@@ -6,8 +6,10 @@
 #include "analysis/cache/cache_source.h"
 #include "analysis/views/listing.h"
 #include "analysis/views/view_code.h"
+#include "object/names/java_name.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Instructions of a function of this file that are from no line, or from another file. */
 struct stray {
@@ -100,6 +102,15 @@ static void find_entries(struct source_listing *source)
 	hash_map_fini(&seen);
 }
 
+/* Of Java there are methods, in machine mode what was compiled of them instead. */
+static bool is_of_mode(const struct listing *listing, uint32_t function)
+{
+	const struct function *entry = &listing->session->functions.items[function];
+
+	return !java_is_method(entry->mangled) ||
+	       code_is_bytecode(entry) == (listing->query->mode != VIEW_MACHINE);
+}
+
 static void find_announced_entries(struct source_listing *source)
 {
 	struct listing *listing = source->listing;
@@ -107,7 +118,7 @@ static void find_announced_entries(struct source_listing *source)
 	struct line_rows rows = {0};
 
 	for (uint32_t i = 0; i < session->functions.count; i++) {
-		if (!session->functions.items[i].announced ||
+		if (!session->functions.items[i].announced || !is_of_mode(listing, i) ||
 		    code_source_of(session, i) != listing->file)
 			continue;
 		rows.count = 0;
@@ -211,14 +222,24 @@ static void add_strays(struct source_listing *source)
 	}
 }
 
+/* Several compilations of one method begin at one line. */
+static bool is_repeated(const struct source_code *code, size_t entry)
+{
+	const struct source_entry *own = &code->entries.items[entry], *before = own - 1;
+
+	return entry && !own->symbol && !before->symbol && own->line == before->line &&
+	       !strcmp(own->name, before->name);
+}
+
 /* A line after the functions whose code begins there; lines come upwards. */
 static void add_line(struct source_listing *source, uint32_t line, uint32_t group, size_t *entry)
 {
 	const struct source_code *code = &source->code;
 
 	for (; *entry < code->entries.count && code->entries.items[*entry].line <= line; ++*entry)
-		listing_add_index(source->listing, NODE_NONE, "%s",
-				  code->entries.items[*entry].name);
+		if (!is_repeated(code, *entry))
+			listing_add_index(source->listing, NODE_NONE, "%s",
+					  code->entries.items[*entry].name);
 	listing_add_source(source->listing, line, group);
 }
 

@@ -27,6 +27,22 @@
 #include "format/attach.h"
 
 static int32_t attacher;
+static const struct attach_runtime *runtime; /* or NULL */
+
+void attach_set_runtime(const struct attach_runtime *known)
+{
+	runtime = known;
+}
+
+/* False: a later call will do; but one that does not end must not keep the recording from it. */
+static bool end_runtime(void)
+{
+	enum { TRIES = 100 };
+	static unsigned tries;
+
+	tries = runtime && !runtime->end() ? tries + 1 : 0;
+	return tries % TRIES == 0;
+}
 
 /* Threads that are becoming another program, and that the recording is being ended: either waits
  * for the other, as both take the recording apart. */
@@ -56,12 +72,16 @@ static void announce_threads(void)
 
 static int64_t begin(const char *words, int64_t from)
 {
+	if (runtime && !runtime->end())
+		return -EBUSY;
 	int result = collector_begin_late(words);
 
 	if (result)
 		return result;
 	attacher = (int32_t)from;
 	atomic_store(&collector.met, 0);
+	if (runtime)
+		runtime->begin();
 	announce_threads();
 	bool ready = profile_source.prepare_late();
 
@@ -91,6 +111,8 @@ static int64_t end_recording(uint64_t pc, uint64_t sp)
 		return -EAGAIN;
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return -ESRCH;
+	if (!end_runtime())
+		return -EAGAIN;
 	loss_look(); /* nobody could mend it: this thread has all signals blocked */
 	settle_interrupted(pc, sp);
 	collector_terminate();
@@ -110,6 +132,8 @@ static int64_t end(uint64_t pc, uint64_t sp)
 static int64_t release(void)
 {
 	if (!collector_is_ours() || atomic_load(&collector.recording))
+		return -EBUSY;
+	if (runtime && !runtime->end()) /* it may be looking at stacks */
 		return -EBUSY;
 	signal_give_back();
 	collector_drop_files(false);

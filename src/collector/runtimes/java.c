@@ -189,9 +189,10 @@ void java_begin(void *vm_made, void *env_made)
 			    0);
 		return;
 	}
+	java_names_begin();
 	tools = jvmti;
 	if (!enable(jvmti, env)) {
-		(*jvmti)->DisposeEnvironment(jvmti);
+		java_end();
 		log_warning("this Java machine does not tell what it compiles: its methods show "
 			    "as <Unknown>",
 			    0);
@@ -210,6 +211,21 @@ void java_begin(void *vm_made, void *env_made)
 		log_warning("this Java machine does not tell Java stacks in a handler: its time "
 			    "shows by native stacks",
 			    0);
+}
+
+void java_write_names(void)
+{
+	if (tools)
+		java_names_write(tools);
+}
+
+/* Another recording may begin later: with a new one all is asked for anew. */
+void java_end(void)
+{
+	java_stack_end();
+	if (tools)
+		(*tools)->DisposeEnvironment(tools);
+	tools = NULL;
 }
 
 void java_after_fork(void)

@@ -12,6 +12,15 @@
 
 /* A machine has just been made by the calling thread: JavaVM *, JNIEnv *. Not in a handler. */
 void java_begin(void *vm, void *env);
+/*
+ * A machine that runs already: java_late_run() is for a thread of its own, and returns when the
+ * recording is over, or after java_late_end(), which is true when it has returned.  False of begin:
+ * it is not wanted.  java_late_fail(): there is no such thread.
+ */
+bool java_late_begin(void);
+void java_late_fail(void);
+void java_late_run(void);
+bool java_late_end(void);
 /* Whether the calling thread is one of a machine's that run Java. */
 bool java_is_java_thread(void);
 /* In the child of a fork: of its machine only the calling thread is left. */

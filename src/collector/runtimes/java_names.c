@@ -9,6 +9,7 @@
 #include "collector/core/api.h"
 #include "collector/core/dynamic.h"
 #include "collector/runtimes/java_private.h"
+#include "collector/storage/recording.h"
 #include "collector/storage/stacktable.h"
 #include "format/format.h"
 
@@ -223,11 +224,27 @@ static void visit(uint64_t pc)
 	write_method(writer, id);
 }
 
+/* Who ends the recording looks at `busy` after it: so one of the two sees the other. */
 void java_names_write(jvmtiEnv *jvmti)
 {
-	if (atomic_exchange_explicit(&busy, 1, memory_order_acquire))
+	if (atomic_exchange(&busy, 1))
 		return;
 	writer = jvmti;
-	next_node = stacktable_visit_all(next_node, visit);
-	atomic_store_explicit(&busy, 0, memory_order_release);
+	if (atomic_load(&collector.recording))
+		next_node = stacktable_visit_all(next_node, visit);
+	atomic_store(&busy, 0);
+}
+
+bool java_names_are_being_written(void)
+{
+	return atomic_load(&busy);
+}
+
+void java_names_begin(void)
+{
+	next_node = 0;
+	if (known.ids)
+		sys_munmap(known.ids, (known.mask + 1) * sizeof(*known.ids));
+	known.ids = NULL;
+	known.mask = known.count = 0;
 }

@@ -18,8 +18,16 @@ struct java_names {
 bool java_names_find(jvmtiEnv *jvmti, jmethodID method, struct java_names *names);
 /* Asks for what bytecode refers to; false: the machine does not tell. */
 bool java_names_add(jvmtiEnv *jvmti);
-/* Writes down the methods that stacks have met since the last call. In a callback of JVMTI. */
+/* Writes down the methods that stacks have met since the last call, while a recording is active. In
+ * a callback of JVMTI, or a thread of the machine's that runs no Java. */
 void java_names_write(jvmtiEnv *jvmti);
+bool java_names_are_being_written(void);
+/* A recording begins: its stacks are others. */
+void java_names_begin(void);
+
+/* java.c: the same for the machine that is followed; and that it is not any more. */
+void java_write_names(void);
+void java_end(void);
 
 /* java_code.c: callbacks of what is compiled */
 void JNICALL java_code_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code,
@@ -59,5 +67,7 @@ void java_collection_begin(jvmtiEnv *jvmti);
 /* From now on events have the Java stack beside their own; false: this machine does not tell. */
 bool java_stack_begin(JNIEnv *env);
 void java_stack_end(void);
+/* A thread of ours, which runs no Java; 0: there is none. */
+void java_stack_leave_out(int tid);
 
 #endif

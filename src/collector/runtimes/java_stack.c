@@ -57,8 +57,9 @@ struct java_memory {
 	struct arch_guard guard;
 	struct call_trace trace;
 	jint depth;
-	uint32_t thread; /* whose it is: its number */
-	uint32_t known;	 /* of the last stack, from the root on: */
+	uint32_t thread;    /* whose it is: its number */
+	uint32_t recording; /* which of the process's, by `recordings` */
+	uint32_t known;	    /* of the last stack, from the root on: */
 	uint64_t pc[DEPTH_MAX];
 	uint32_t node[DEPTH_MAX];
 	struct call_frame frames[DEPTH_MAX];
@@ -66,6 +67,8 @@ struct java_memory {
 };
 
 static trace_function *get_trace;
+static _Atomic int own_tid; /* of the thread of ours that is in the machine, or 0 */
+static uint32_t recordings; /* that have begun: each has stacks of its own */
 /* Where a thread of the machine finds what it is, what that begins with, and where JNIEnv is. */
 static pthread_key_t thread_key;
 static uint64_t java_kind, env_offset;
@@ -360,6 +363,9 @@ static uint32_t pair_of_own(struct thread *thread, const struct unwind_regs *reg
 	if (!memory)
 		return make_pair(stack, 0, FORMAT_JAVA_NO_ROOM);
 	memory->thread = thread->number;
+	if (memory->recording != recordings)
+		memory->known = 0;
+	memory->recording = recordings;
 	memory->trace.env = (JNIEnv *)(object + env_offset);
 	memory->trace.frames = memory->frames;
 	memory->depth =
@@ -384,7 +390,15 @@ static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint
 	}
 	char *object = java_thread();
 
-	return object ? pair_of_own(thread, regs, stack, object) : stack;
+	if (!object || atomic_load_explicit(&thread->tid, memory_order_relaxed) ==
+			       atomic_load_explicit(&own_tid, memory_order_relaxed))
+		return stack;
+	return pair_of_own(thread, regs, stack, object);
+}
+
+void java_stack_leave_out(int tid)
+{
+	atomic_store(&own_tid, tid);
 }
 
 bool java_stack_begin(JNIEnv *env)
@@ -396,6 +410,7 @@ bool java_stack_begin(JNIEnv *env)
 	if (!get_trace || !find_key(env))
 		return false;
 	find_anchor(machine);
+	recordings++;
 	stack_set_runtime(pair);
 	return true;
 }

@@ -7,12 +7,17 @@
  * wrapper ends in a jump.
  */
 #include "collector/arch/dlsym.h"
+#include "collector/core/attach.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/thread.h"
 #include "collector/runtimes/java.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/text.h"
+#include "collector/wrap/handler_entry.h"
+#include "format/attach.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdint.h>
 
 #if defined(HELIO_JAVA)
@@ -82,5 +87,56 @@ __attribute__((used)) dlsym_function *jvm_next_dlsym(void)
 }
 
 ARCH_DEFINE_DLSYM(jvm_before_dlsym, jvm_next_dlsym)
+
+/* ---- a machine that runs already ---- */
+
+typedef int create_thread_function(pthread_t *id, const pthread_attr_t *attributes,
+				   void *(*routine)(void *), void *argument);
+extern create_thread_function thread_create_original; /* thread.c */
+
+static void *run_late(void *unused)
+{
+	(void)unused;
+	java_late_run();
+	return NULL;
+}
+
+static bool has_machine(void)
+{
+	return dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/*
+ * By the C library's own function, or what leads there while an attacher's jump lies in it: the
+ * wrapper would open signals, in a thread that is held in the middle of the program.  What looks at
+ * Java stacks may raise a fault, of which the gate is told before the machine's handler.
+ */
+static void begin_late(void)
+{
+	pthread_attr_t attributes;
+	pthread_t id;
+
+	if (!has_machine() || !java_late_begin())
+		return;
+	handler_entry_all(FORMAT_SIGNAL_BIT(SIGSEGV));
+	create_thread_function *create_thread =
+		thread_create_goes_on.go_on ? thread_create_original : NEXT(pthread_create);
+
+	if (pthread_attr_init(&attributes)) {
+		java_late_fail();
+		return;
+	}
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	if (create_thread(&id, &attributes, run_late, NULL))
+		java_late_fail();
+	pthread_attr_destroy(&attributes);
+}
+
+static const struct attach_runtime of_attach = {.begin = begin_late, .end = java_late_end};
+
+__attribute__((constructor)) static void offer(void)
+{
+	attach_set_runtime(&of_attach);
+}
 
 #endif

@@ -99,10 +99,22 @@ static bool take_follow(struct option_parser *parser, const char *argument)
 	return false;
 }
 
+/* Which Java runs is decided already. */
+static bool take_java(struct option_parser *parser, const char *argument)
+{
+	struct attach *attach = parser->target;
+
+	attach->options.java_off = !strcmp(argument, "off");
+	return attach->options.java_off || !strcmp(argument, "on") ||
+	       option_refuse(parser, "-j needs on or off, not", argument);
+}
+
 static const struct option own[] = {
 	{0, "for", "TIME", 0, take_for, 0, "end after so many seconds; or with ms, m for minutes"},
 	{0, "tree", NULL, 0, option_set_flag, offsetof(struct attach, tree),
 	 "the processes' living descendants too"},
+	{'j', "java", "on|off", OPTION_ONCE, take_java, 0,
+	 "Java: methods and their call stacks, or native code only"},
 	{'F', "follow", "WHICH", OPTION_HIDDEN | OPTION_ALONE, take_follow, 0, NULL},
 };
 _Static_assert(!offsetof(struct attach, options), "rows of `helio collect` write there");

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "object/elf/debuginfod.h"
 #include "object/elf/file.h"
+#include "object/lines/archive.h"
 #include "object/lines/path.h"
 
 #include <errno.h>
@@ -69,15 +70,71 @@ static bool find_mapped(const struct source_search *search, const char *path, bo
 	return false;
 }
 
-static bool find_in_directory(const struct source_search *search, const char *directory,
-			      const char *path, struct source_place *out)
+/* As a candidate, or what the maps make of it. */
+static bool find_at(const struct source_search *search, const char *directory, const char *name,
+		    struct source_place *out)
 {
-	char *candidate = path_join(directory, path_name(path));
+	char *candidate = path_join(directory, name);
 	bool fits = false;
 	bool found = take(xstrdup(candidate), SOURCE_FOUND_AS, out) ||
 		     find_mapped(search, candidate, &fits, out);
 
 	free(candidate);
+	return found;
+}
+
+static bool is_relative(const char *path)
+{
+	return *path && *path != '/';
+}
+
+static bool find_in_archive(const char *archive, const char *path, struct source_place *out)
+{
+	struct stat info;
+	char *name =
+		is_relative(path) && !stat(archive, &info) ? archive_find(archive, path) : NULL;
+
+	if (!name)
+		return false;
+	*out = (struct source_place){SOURCE_FOUND_AS,
+				     xasprintf("%s" ARCHIVE_SEPARATOR "%s", archive, name),
+				     (uint64_t)info.st_mtime};
+	free(name);
+	return true;
+}
+
+static bool find_in_directory(const struct source_search *search, const char *directory,
+			      const char *path, struct source_place *out)
+{
+	if (archive_is_named(directory) && find_in_archive(directory, path, out))
+		return true;
+	return (is_relative(path) && find_at(search, directory, path, out)) ||
+	       find_at(search, directory, path_name(path), out);
+}
+
+/* "lib/a.jar" has its sources in "lib/a-sources.jar", if not in itself. */
+static bool find_beside(const char *archive, const char *path, struct source_place *out)
+{
+	char *beside =
+		xasprintf("%.*s-sources.jar", (int)(strlen(archive) - strlen(".jar")), archive);
+	bool found = find_in_archive(beside, path, out);
+
+	free(beside);
+	return found;
+}
+
+static bool find_in_class_path(const struct source_search *search, const char *path,
+			       struct source_place *out)
+{
+	bool found = false;
+
+	for (size_t i = 0; is_relative(path) && !found && i < search->class_path_count; i++) {
+		const char *entry = search->class_path[i];
+
+		found = archive_is_named(entry)
+				? find_in_archive(entry, path, out) || find_beside(entry, path, out)
+				: find_at(search, entry, path, out);
+	}
 	return found;
 }
 
@@ -111,6 +168,8 @@ void source_find(const struct source_search *search, const char *path, struct so
 	}
 	if (!fits && take(xstrdup(path), SOURCE_FOUND, out))
 		return;
+	if (find_in_class_path(search, path, out))
+		return;
 	if (search->build_id)
 		take(debuginfod_source(search->build_id, path), SOURCE_DOWNLOADED, out);
 }
@@ -121,8 +180,8 @@ void source_place_fini(struct source_place *place)
 	*place = (struct source_place){0};
 }
 
-/* The whole file, NUL-terminated, NULs inside replaced by what is no UTF-8; NULL: see errno. */
-static char *read_all(int fd, size_t size)
+/* The whole file, with room for a NUL; NULL: see errno. */
+static char *read_all(int fd, size_t size, size_t *read_size)
 {
 	char *text = xmalloc(size + 1);
 	size_t length = 0;
@@ -137,9 +196,7 @@ static char *read_all(int fd, size_t size)
 		}
 		length += (size_t)got;
 	}
-	text[length] = '\0';
-	for (char *nul = text; (nul = memchr(nul, '\0', length - (size_t)(nul - text)));)
-		*nul = '\xff';
+	*read_size = length;
 	return text;
 }
 
@@ -162,35 +219,69 @@ static void split(struct source *source)
 	source->count = (uint32_t)lines.count;
 }
 
-enum status source_open(const char *path, struct source *out)
+/* Takes the text, `length` bytes, which is no UTF-8 so far. */
+static void take_text(struct source *source, const char *path, uint64_t mtime, char *raw,
+		      size_t length)
+{
+	raw[length] = '\0';
+	for (char *nul = raw; (nul = memchr(nul, '\0', length - (size_t)(nul - raw)));)
+		*nul = '\xff';
+	source->path = xstrdup(path);
+	source->mtime = mtime;
+	source->text = utf8_clean(raw);
+	free(raw);
+	split(source);
+}
+
+/* STATUS_NOTFOUND: it is not the name of one in an archive. */
+static enum status open_in_archive(const char *path, struct source *out)
+{
+	const char *separator = strstr(path, ARCHIVE_SEPARATOR);
+	struct stat info;
+	size_t size;
+
+	if (!separator)
+		return STATUS_NOTFOUND;
+	char *archive = xstrndup(path, (size_t)(separator - path)), *raw = NULL;
+	bool is_there = archive_is_named(archive) && !stat(archive, &info);
+
+	if (is_there)
+		raw = archive_read(archive, separator + strlen(ARCHIVE_SEPARATOR), &size);
+	if (raw)
+		take_text(out, path, (uint64_t)info.st_mtime, raw, size);
+	free(archive);
+	return !is_there ? STATUS_NOTFOUND : raw ? STATUS_OK : STATUS_INVALID;
+}
+
+static enum status open_file(const char *path, struct source *out)
 {
 	struct stat info;
+	size_t length;
 	int fd;
 	enum status status = file_open_regular(path, &fd, &info);
 
-	*out = (struct source){0};
 	if (status)
 		return status;
-	status = STATUS_INVALID;
-	if (info.st_size >= UINT32_MAX)
-		goto out;
-	char *raw = read_all(fd, (size_t)info.st_size);
+	char *raw = info.st_size < UINT32_MAX ? read_all(fd, (size_t)info.st_size, &length) : NULL;
 
-	status = STATUS_IO;
-	if (!raw)
-		goto out;
-	out->path = xstrdup(path);
-	out->mtime = (uint64_t)info.st_mtime;
-	out->text = utf8_clean(raw);
-	free(raw);
-	split(out);
-	status = STATUS_OK;
-out:;
+	status = info.st_size < UINT32_MAX ? STATUS_IO : STATUS_INVALID;
+	if (raw) {
+		take_text(out, path, (uint64_t)info.st_mtime, raw, length);
+		status = STATUS_OK;
+	}
 	int saved = errno;
 
 	close(fd);
 	errno = saved;
 	return status;
+}
+
+enum status source_open(const char *path, struct source *out)
+{
+	*out = (struct source){0};
+	enum status status = open_in_archive(path, out);
+
+	return status == STATUS_NOTFOUND ? open_file(path, out) : status;
 }
 
 const char *source_line(const struct source *source, uint32_t line)

@@ -23,6 +23,9 @@ struct source_search {
 	size_t directory_count;
 	const char *const *experiments; /* directories of the loaded experiments */
 	size_t experiment_count;
+	/* of a Java program: directories and archives below which a file lies by its whole name */
+	const char *const *class_path;
+	size_t class_path_count;
 	const char *build_id; /* of the object, hex; NULL: debuginfod is not asked */
 };
 
@@ -37,17 +40,19 @@ enum source_origin {
 /* Where a source is. */
 struct source_place {
 	enum source_origin origin;
-	char *path;	/* to be freed; NULL: missing */
+	char *path;	/* to be freed; "a.jar!/pkg/A.java" in an archive; NULL: missing */
 	uint64_t mtime; /* s */
 };
 
 /*
  * Looks for a recorded path in this order: archived copies; path maps, the
  * first whose prefix fits and whose file exists; each directory of the search
- * path with the base name, and what the maps make of that; the recorded path
- * itself, unless a map's prefix fitted it; debuginfod, if the user asked for
- * it.  Whether the file is newer than the object is for the caller to compare:
- * an archived copy and a downloaded file never are.
+ * path with the whole path, if that is relative (Java's "pkg/A.java"), with the
+ * base name, and what the maps make of that, or each archive (.jar, .zip) there;
+ * the recorded path itself, unless a map's prefix fitted it; a relative one below
+ * the class path, in its archives and in those beside them ("a-sources.jar");
+ * debuginfod, if the user asked for it.  Whether the file is newer than the object is for the
+ * caller to compare: an archived copy and a downloaded file never are.
  */
 void source_find(const struct source_search *search, const char *path, struct source_place *out);
 void source_place_fini(struct source_place *place);
