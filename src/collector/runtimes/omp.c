@@ -288,16 +288,25 @@ struct omp_before omp_enter(enum format_omp_state state)
 	return before;
 }
 
-void omp_leave(const struct omp_before *before)
+void omp_leave_unwaited(const struct omp_before *before)
+{
+	omp_set(before->thread, OMP_CONTEXT_STATE, before->state);
+}
+
+void omp_leave_at(const struct omp_before *before, uint64_t now)
 {
 	struct thread *thread = before->thread;
 
-	if (!omp_is_same_recording(before))
-		return;
-	omp_set(thread, OMP_CONTEXT_STATE, before->state);
+	omp_leave_unwaited(before);
 	/* Tasks that were executed meanwhile are no wait. */
-	thread->omp.waited += omp_ticks() - before->since;
+	thread->omp.waited += now - before->since;
 	thread->omp.waited -= thread->omp.executed - before->executed;
+}
+
+void omp_leave(const struct omp_before *before)
+{
+	if (omp_is_same_recording(before))
+		omp_leave_at(before, omp_ticks());
 }
 
 /* ---- sums of executions ---- */
