@@ -228,7 +228,7 @@ void omp_lock_request(struct omp_lock_wait *wait, enum format_omp_type type, con
 	wait->lock = lock;
 	wait->object = (uint64_t)object;
 	wait->holder = noted(lock);
-	wait->before = omp_enter(states[type]);
+	omp_wait_begin(&wait->before, states[type]);
 }
 
 /* Nobody had it at the request, nor since. */
