@@ -14,6 +14,7 @@ import cost  # noqa: E402
 import counter  # noqa: E402
 import forks  # noqa: E402
 import heap  # noqa: E402
+import index  # noqa: E402
 import interval  # noqa: E402
 import iotrace  # noqa: E402
 import mpi  # noqa: E402
@@ -45,6 +46,7 @@ BENCHMARKS = {
     'io': iotrace.io,
     'mpi': mpi.mpi,
     'openmp': openmp.openmp,
+    'index': index.index,
     'java': java.java,
     'counter': counter.counter,
     'size': profiles.size,

@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "base/terminal.h"
 #include "cli/collect.h"
+#include "cli/index.h"
 #include "cli/view.h"
 #include "launch/control.h"
 #include "launch/doctor.h"
@@ -55,6 +56,8 @@ static const struct subcommand subcommands[] = {
 	{"ls", NULL, "list experiments", .run = manage_list_main},
 	{"info", NULL, "say what an experiment is", .run = manage_info_main},
 	{"check", NULL, "check that an experiment is whole", .run = manage_check_main},
+	{"index", NULL, "keep the sums of experiments, made by all ranks of an MPI job at once",
+	 .run = index_main},
 	{"archive", "er_archive", "keep the files that an experiment refers to",
 	 .run = manage_archive_main},
 	{"cp", "er_cp", "copy experiments", .run = manage_copy_main},

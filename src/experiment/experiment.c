@@ -137,8 +137,13 @@ static void bind_contexts(struct process *process, const struct read_context *co
 			 context->name, missing);
 }
 
-/* What is read of each process. */
-enum extent { EXTENT_LOGS, EXTENT_ALL };
+/* What is read of each process; all: of the units [from, to). */
+struct extent {
+	bool all;
+	size_t from, to;
+};
+
+static const struct extent only_logs = {.all = false}, whole = {.all = true, .to = SIZE_MAX};
 
 /* Everything but the log; the order matters for a process that still runs. */
 static void read_data(struct experiment *experiment, struct process *process,
@@ -168,7 +173,7 @@ static void read_data(struct experiment *experiment, struct process *process,
 }
 
 static enum status read_process(struct experiment *experiment, struct process *process,
-				enum extent extent, struct diag_list *errors, enum diag_level level,
+				bool with_data, struct diag_list *errors, enum diag_level level,
 				struct diag_list *warnings)
 {
 	struct read_context context = process_context(process, warnings);
@@ -182,15 +187,14 @@ static enum status read_process(struct experiment *experiment, struct process *p
 	if (experiment_log_origin(&process->log) == LOG_GPROFNG) {
 		experiment_log_fini(&process->log);
 		gprofng_read(experiment, process, warnings);
-	} else if (extent == EXTENT_ALL) {
+	} else if (with_data) {
 		read_data(experiment, process, warnings);
 	}
 	return STATUS_OK;
 }
 
-static void free_process(struct process *process)
+static void free_data(struct process *process)
 {
-	experiment_log_fini(&process->log);
 	experiment_map_fini(&process->map);
 	experiment_overview_fini(&process->overview);
 	experiment_profile_fini(&process->profile);
@@ -199,6 +203,12 @@ static void free_process(struct process *process)
 	experiment_heap_fini(&process->heap);
 	experiment_stacks_fini(&process->stacks);
 	context_table_fini(&process->contexts);
+}
+
+static void free_process(struct process *process)
+{
+	experiment_log_fini(&process->log);
+	free_data(process);
 }
 
 static int compare_lineages(const void *a, const void *b)
@@ -231,11 +241,27 @@ static void list_descendants(struct experiment *experiment, struct diag_list *wa
 	*count = found.count;
 }
 
-static void read_descendants(struct experiment *experiment, enum extent extent,
+/* "_r3_f1" is of the unit of "_r3". */
+static bool begins_unit(const char *lineage, const char *before)
+{
+	static const size_t prefix = sizeof(FORMAT_LINEAGE_RANK) - 1;
+	size_t length = prefix + strcspn(lineage + prefix, "_");
+
+	return !strncmp(lineage, FORMAT_LINEAGE_RANK, prefix) &&
+	       (strncmp(lineage, before, length) != 0 || (before[length] && before[length] != '_'));
+}
+
+static bool is_in(const struct extent *extent, size_t unit)
+{
+	return extent->all && unit >= extent->from && unit < extent->to;
+}
+
+static void read_descendants(struct experiment *experiment, const struct extent *extent,
 			     struct diag_list *warnings)
 {
+	const char *before = "";
 	char **lineages;
-	size_t count;
+	size_t count, units = 0;
 
 	list_descendants(experiment, warnings, &lineages, &count);
 	for (size_t i = 0; i < count; i++) {
@@ -249,7 +275,13 @@ static void read_descendants(struct experiment *experiment, enum extent extent,
 		process->folder = experiment->folder;
 		process->directory = arena_printf(&experiment->arena, "%s.er", lineages[i]);
 		process->number = warnings->about = ++experiment->numbers;
-		if (read_process(experiment, process, extent, warnings, DIAG_WARNING, warnings)) {
+		units += begins_unit(lineages[i], before);
+		before = lineages[i];
+
+		bool is_here = is_in(extent, units ? units - 1 : 0);
+
+		process->is_elsewhere = extent->all && !is_here;
+		if (read_process(experiment, process, is_here, warnings, DIAG_WARNING, warnings)) {
 			free_process(process);
 			experiment->processes.count--;
 		}
@@ -409,7 +441,7 @@ static void inherit_facts(struct experiment *experiment)
 	diag_fini(&unheard);
 }
 
-static enum status open_extent(int opened, const char *path, enum extent extent,
+static enum status open_extent(int opened, const char *path, const struct extent *extent,
 			       struct experiment **out, struct diag_list *errors,
 			       struct diag_list *warnings)
 {
@@ -435,10 +467,13 @@ static enum status open_extent(int opened, const char *path, enum extent extent,
 		experiment->family = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	add_first_process(experiment);
 
-	warnings->about = experiment->processes.items[0].number;
+	struct process *first = &experiment->processes.items[0];
 
-	enum status status = read_process(experiment, &experiment->processes.items[0], extent,
-					  errors, DIAG_ERROR, warnings);
+	warnings->about = first->number;
+	first->is_elsewhere = extent->all && !is_in(extent, 0);
+
+	enum status status =
+		read_process(experiment, first, is_in(extent, 0), errors, DIAG_ERROR, warnings);
 
 	if (status) {
 		warnings->about = 0;
@@ -451,17 +486,18 @@ static enum status open_extent(int opened, const char *path, enum extent extent,
 	else if (!experiment->processes.items[0].log.is_gprofng)
 		inherit_facts(experiment);
 	warnings->about = 0;
-	if (extent == EXTENT_ALL)
+	if (extent->all)
 		experiment_inherit(experiment, warnings);
 	experiment_settle_ends(experiment, warnings);
 	*out = experiment;
 	return STATUS_OK;
 }
 
-enum status experiment_open(const char *path, struct experiment **out, struct diag_list *errors,
-			    struct diag_list *warnings)
+static enum status open_whole(const char *path, const struct extent *extent,
+			      struct experiment **out, struct diag_list *errors,
+			      struct diag_list *warnings)
 {
-	enum status status = open_extent(-1, path, EXTENT_ALL, out, errors, warnings);
+	enum status status = open_extent(-1, path, extent, out, errors, warnings);
 
 	if (status)
 		return status;
@@ -471,16 +507,104 @@ enum status experiment_open(const char *path, struct experiment **out, struct di
 	return STATUS_OK;
 }
 
+enum status experiment_open(const char *path, struct experiment **out, struct diag_list *errors,
+			    struct diag_list *warnings)
+{
+	return open_whole(path, &whole, out, errors, warnings);
+}
+
+size_t experiment_count_units(const char *path)
+{
+	struct experiment experiment = {.folder = folder_open(path, 0), .name = path};
+	struct diag_list unheard = {0};
+	const char *before = "";
+	char **lineages = NULL;
+	size_t count = 0, units = 0;
+
+	if (experiment.folder >= 0) {
+		list_descendants(&experiment, &unheard, &lineages, &count);
+		close(experiment.folder);
+	}
+	for (size_t i = 0; i < count; before = lineages[i++])
+		units += begins_unit(lineages[i], before);
+	free(lineages);
+	diag_fini(&unheard);
+	arena_fini(&experiment.arena);
+	return units ? units : 1;
+}
+
+/*
+ * What was found of a process from logs only belongs to the share that has its data; one that was
+ * not recorded to the one of the unit that it stands in.
+ */
+static void forget_elsewhere(struct experiment *experiment, const struct extent *extent,
+			     bool *is_told)
+{
+	const char *before = "";
+	size_t units = 0;
+
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		struct process *process = &experiment->processes.items[i];
+
+		if (process->is_unrecorded) {
+			process->is_elsewhere = !is_in(extent, units ? units - 1 : 0);
+		} else {
+			units += begins_unit(process->lineage, before);
+			before = process->lineage;
+			is_told[process->number] = !process->is_elsewhere;
+		}
+		if (!process->is_elsewhere)
+			continue;
+		free_data(process);
+		process->map = (struct experiment_map){0};
+		process->overview = (struct experiment_overview){0};
+		process->profile = (struct experiment_profile){0};
+		memset(process->traces, 0, sizeof(process->traces));
+		process->heap = (struct experiment_heap){0};
+		process->stacks = (struct stack_tree){0};
+		process->contexts = (struct context_table){0};
+
+		struct stack_builder builder;
+
+		stack_builder_init(&builder, &process->stacks);
+		stack_builder_fini(&builder);
+	}
+}
+
+enum status experiment_open_share(const char *path, size_t from, size_t to, struct experiment **out,
+				  struct diag_list *errors, struct diag_list *warnings)
+{
+	const struct extent extent = {.all = true, .from = from, .to = to};
+	size_t first = warnings->count, kept = first;
+	enum status status = open_whole(path, &extent, out, errors, warnings);
+	bool *is_told;
+
+	if (status)
+		return status;
+	is_told = xcalloc((*out)->numbers + 1, sizeof(*is_told));
+	is_told[0] = is_in(&extent, 0);
+	forget_elsewhere(*out, &extent, is_told);
+	for (size_t i = first; i < warnings->count; i++) {
+		if (is_told[warnings->items[i].about])
+			warnings->items[kept++] = warnings->items[i];
+		else
+			free(warnings->items[i].text);
+	}
+	warnings->count = kept;
+	free(is_told);
+	return STATUS_OK;
+}
+
 enum status experiment_open_logs(const char *path, struct experiment **out,
 				 struct diag_list *errors, struct diag_list *warnings)
 {
-	return open_extent(-1, path, EXTENT_LOGS, out, errors, warnings);
+	return open_extent(-1, path, &only_logs, out, errors, warnings);
 }
 
 enum status experiment_open_logs_in(int folder, const char *path, struct experiment **out,
 				    struct diag_list *errors, struct diag_list *warnings)
 {
-	return open_extent(folder, path, EXTENT_LOGS, out, errors, warnings);
+	return open_extent(folder, path, &only_logs, out, errors, warnings);
 }
 
 void experiment_free(struct experiment *experiment)

@@ -18,6 +18,17 @@
 enum status experiment_open(const char *path, struct experiment **out, struct diag_list *errors,
 			    struct diag_list *warnings);
 /*
+ * The ranks of an MPI program, in their order with their descendants each, are the units of an
+ * experiment; all else belongs to the first, and an experiment without ranks is one unit.
+ */
+size_t experiment_count_units(const char *path);
+/*
+ * As experiment_open, but only units [from, to) are read: of the other processes there is the log,
+ * and no doubt about them is told.
+ */
+enum status experiment_open_share(const char *path, size_t from, size_t to, struct experiment **out,
+				  struct diag_list *errors, struct diag_list *warnings);
+/*
  * As experiment_open, but only log.xml of each process is read: who they are
  * and what became of them.  The callers that need more read it themselves into
  * the fields of struct process.  An experiment of gprofng is read as a whole.

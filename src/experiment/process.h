@@ -24,6 +24,7 @@ struct process {
 	const char *lineage;   /* "" for the founder */
 	bool is_unrecorded;    /* it has no files: see unrecorded.h */
 	bool is_untold;	       /* … and nobody knows its CPU time */
+	bool is_elsewhere;     /* another share has its data: experiment_open_share() */
 	uint32_t number;       /* what a diag about it says, from 1; 0: it is unrecorded */
 	struct experiment_log log;
 	struct experiment_map map;

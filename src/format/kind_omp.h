@@ -23,18 +23,22 @@
  * CRITICAL, LOCK: waits of a thread for a critical section or a lock, by one call stack: its
  * address (that of the variable which has the section's name; 0: the section without a name),
  * duration (of all), how many, the id of the thread that had it (0: not known), the longest.
+ * ATOMIC, ORDERED: the same of an atomic construct that the runtime has a lock for, and of an
+ * ordered section, whose address is one of the runtime's that tells it from others.
  */
 #define FORMAT_OMP_TYPES(X)                                                                        \
 	X(CONSTRUCT, "construct")                                                                  \
 	X(REGION, "region")                                                                        \
 	X(TASKS, "tasks")                                                                          \
 	X(CRITICAL, "critical section")                                                            \
-	X(LOCK, "lock")
+	X(LOCK, "lock")                                                                            \
+	X(ATOMIC, "atomic")                                                                        \
+	X(ORDERED, "ordered section")
 
 enum { OMP_NUMBER, OMP_DURATION, OMP_CALLS, OMP_THREADS, OMP_WORKED, OMP_LONGEST, OMP_FIELDS };
 /* … of CONSTRUCT */
 enum { OMP_KIND = OMP_CALLS, OMP_PARENT = OMP_THREADS, OMP_FUNCTION = OMP_WORKED };
-/* … of CRITICAL and LOCK */
+/* … of CRITICAL, LOCK, ATOMIC and ORDERED */
 enum { OMP_OBJECT = OMP_NUMBER, OMP_OWNER = OMP_THREADS, OMP_LONGEST_WAIT = OMP_WORKED };
 
 #define X(name, text) OMP_##name,
@@ -50,7 +54,7 @@ enum format_omp_construct { OMP_PARALLEL, OMP_TASK, OMP_TEAMS };
 		.duration = OMP_DURATION + 1,                                                      \
 		.fields_text = "construct|object duration-ns|0 calls|kind threads|parent|owner "   \
 			       "work-ns|function|longest-ns longest-ns",                           \
-		.types = OMP_TYPES, .fields = OMP_FIELDS, .brief = {5, 6, 6, 5, 5},                \
+		.types = OMP_TYPES, .fields = OMP_FIELDS, .brief = {5, 6, 6, 5, 5, 5, 5},          \
 		.encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER,                             \
 			     FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER},                            \
 		.type_names = FORMAT_TYPE_NAMES(FORMAT_OMP_TYPES), .named_types = OMP_TYPES        \

@@ -5,7 +5,7 @@ import re
 
 from harness import test
 
-OPTIONS = ('collect', 'attach', 'ctl', 'doctor', 'print', 'archive', 'check', 'rm', 'ls', 'info', 'cp', 'mv', 'diff', 'src', 'view', 'html')
+OPTIONS = ('collect', 'attach', 'ctl', 'doctor', 'print', 'archive', 'check', 'index', 'rm', 'ls', 'info', 'cp', 'mv', 'diff', 'src', 'view', 'html')
 FILES = {'bash': 'helio', 'zsh': '_helio', 'fish': 'helio.fish'}
 
 

@@ -338,6 +338,28 @@ def real(t):
 
 
 @test
+def hpcc(t):
+    """The HPC Challenge of Debian: what it computes is what it computes bare, but for StarDGEMM, whose data are of the moment of its begin."""
+    program, example = t.need('hpcc'), pathlib.Path('/usr/share/doc/hpcc/examples/_hpccinf.txt')
+    if not example.exists():
+        raise Skip(f'no {example}')
+    (t.directory / 'hpccinf.txt').write_text(re.sub(r'^1000( +Ns)', r'240\1', example.read_text(), flags=re.M))
+
+    def results():
+        text = (t.directory / 'hpccoutf.txt').read_text()
+        (t.directory / 'hpccoutf.txt').unlink()
+        return re.findall(r'^(?:HPL_(?:RnormI|XnormI|Anorm1|BnormI|N)|PTRANS_residual|MPIFFT_maxErr|MPIRandomAccess_Errors|Success)=.*', text, re.M)
+
+    t.equal(t.run(*launcher(t, 'openmpi'), program, env=ENVIRONMENT, timeout=300).status, 0, 'bare')
+    bare = results()
+    t.check(len(bare) == 9 and 'Success=1' in bare, f'{bare}')
+    run = record(t, 'openmpi', program)
+    t.equal(results(), bare, 'results')
+    answer = t.print(run.experiment, '-mpiwaits')[0]
+    t.equal((answer['sends_alone'], answer['receives_alone']), (0, 0), 'both ends of all its messages')
+
+
+@test
 def loaded(t):
     """A program without MPI that loads a library which is linked with it, in a scope of its own, as interpreters do."""
     host = t.directory / 'host'

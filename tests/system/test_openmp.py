@@ -288,14 +288,21 @@ def each_execution(t):
 
 @test(alone=True)
 def locks_and_sections(t):
-    """Who waits for whom at critical sections and locks, by their names, as the program's own clocks have it; what is free is no wait."""
+    """
+    Who waits for whom at critical sections, locks, atomic constructs and ordered sections, by their names or places, as the program's own clocks
+    have it; what is free is no wait.
+    """
     for compiler in COMPILERS:
         result = t.collect(compile_target(t, compiler, 'omplocks'), '0.1', env={'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'})
         told = {name: (float(seconds), int(waits)) for name, seconds, waits in (line.split() for line in result.out.splitlines())}
-        locks = {re.sub(r' \(.*', '', row['name']): row for row in t.print(result.experiment, '-locks')[-1]['rows'][1:]}
+        rows = t.print(result.experiment, '-locks')[-1]['rows'][1:]
+        # an ordered section is called by its place in the code
+        locks = {re.sub(r' (\(|-- OMP parallel).*', '', row['name']): row for row in rows}
+        t.equal(sorted(row['name'].rsplit(' (')[-1] for row in rows),
+                ['OpenMP lock)', 'OpenMP lock)', 'atomic construct)', 'critical section)', 'critical section)', 'ordered section)'], f'{compiler}: kinds')
         for name, (seconds, waits) in told.items():
             t.near(locks[name]['sync'], seconds, f'{compiler}: waits for {name}', 0.02, 0.002)
-            t.equal(locks[name]['syncn'], waits, f'{compiler}: how many for {name}')
+            t.equal((locks[name]['syncn'], locks[name]['waiters']), (waits, waits), f'{compiler}: how many for {name}')
         # a thread may lose its processor in a call, but hardly where another one has had the lock meanwhile
         t.equal(set(locks) - set(told), set(), f'{compiler}: nobody waits for other locks')
         lock, = t.print(result.experiment, '-lock', 'the_lock')
@@ -308,7 +315,7 @@ def locks_and_sections(t):
         rows = t.functions(result.experiment, 'i.omplkwt', 'i.ompctwt', 'i.ompwork')
         t.equal((rows['hold']['i.omplkwt'], rows['hold']['i.ompctwt']), (0, 0), f'{compiler}: who has a lock does not wait for it')
         rows = [row for row in t.print(result.experiment, '-report')[-1]['rows'] if row['section'] == 'locks']
-        t.check(len(rows) == 3 and {row['name'] for row in rows} < set(told), f'{compiler}: report: {rows}')
+        t.check(len(rows) == 3 and {row['name'].split(' -- ')[0] for row in rows} < set(told), f'{compiler}: report: {rows}')
 
 
 @test
@@ -444,6 +451,122 @@ def loaded_late(t):
         t.equal((result.out, bare.out), ('24\n', '24\n'), f'{compiler}: output')
         row, = t.print(result.experiment, '-regions')[-1]['rows'][1:]
         t.equal((row['calls'], row['threads']), (7, 3), f'{compiler}: the region')
+
+
+# Libraries that were opened apart from each other, each with its own runtime. gcc ends a region in a jump to the runtime, not a call.
+APART = '''#include <omp.h>
+static omp_lock_t lock;
+static int teams[4], sum;
+__attribute__((noinline)) static void region_NAME(void)
+{
+#pragma omp parallel num_threads(THREADS)
+	{
+		teams[omp_get_thread_num()] = omp_get_num_threads();
+		omp_set_lock(&lock);
+		sum++;
+		omp_unset_lock(&lock);
+#pragma omp barrier
+#pragma omp critical(the_section)
+		sum++;
+	}
+}
+int run_NAME(void)
+{
+	int all = 0;
+	omp_init_lock(&lock);
+	for (int i = 0; i < 5; i++)
+		region_NAME();
+	omp_destroy_lock(&lock);
+	for (int i = 0; i < 4; i++)
+		all = all * 10 + teams[i];
+	return all * 1000 + sum;
+}
+'''
+APART_HOST = '''#include <dlfcn.h>
+#include <stdio.h>
+static int run(const char *file, const char *name)
+{
+	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	int (*function)(void) = library ? (int (*)(void))dlsym(library, name) : 0;
+	return function ? function() : -1;
+}
+int main(void)
+{
+	for (int i = 0; i < 2; i++) {
+		printf("%d ", run("./one.so", "run_one"));
+		printf("%d\\n", run("./other.so", "run_other"));
+	}
+	return 0;
+}
+'''
+
+
+@test
+def two_runtimes(t):
+    """Libraries of one process that bring libgomp and libomp: each has its own locks and teams, and each region is counted once."""
+    (t.directory / 'host.c').write_text(APART_HOST)
+    commands = [('gcc', '-O1', '-o', 'host', 'host.c')]
+    for name, threads, compiler in (('one', 2, 'gcc'), ('other', 3, 'clang')):
+        (t.directory / f'{name}.c').write_text(APART.replace('NAME', name).replace('THREADS', str(threads)))
+        commands.append((compiler, '-O2', '-g', '-fopenmp', '-shared', '-fPIC', '-o', f'{name}.so', f'{name}.c'))
+    for words in commands:
+        result = t.run(t.need(words[0]), *words[1:])
+        t.check(result.status == 0, result.err[-500:])
+    expected = '2200020 3330030\n2200040 3330060\n'
+    t.equal(t.run('./host').out, expected, 'bare')
+    for options in (), ('-s', 'all', '-H', 'on'):
+        result = t.collect('./host', options=options)
+        t.equal(result.out, expected, f'{options}: output')
+        # a region of libomp's that no tick has met has no name
+        calls = collections.Counter()
+        for row in t.print(result.experiment, '-regions')[-1]['rows'][1:]:
+            calls[row['threads']] += row['calls']
+        t.equal(calls, collections.Counter({2: 10, 3: 10}), f'{options}: regions by their threads')
+
+
+@test
+def other_runtime_late(t):
+    """A program of libgomp's that loads a library of libomp's: regions of both are counted, in each other, too."""
+    (t.directory / 'plugin.c').write_text('''void call(int (*back)(void), int *sum)
+{
+#pragma omp parallel num_threads(3)
+	{
+#pragma omp critical
+		*sum += back();
+	}
+}
+''')
+    (t.directory / 'host.c').write_text('''#include <dlfcn.h>
+#include <stdio.h>
+static int back(void)
+{
+	int sum = 0;
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+	sum++;
+	return sum;
+}
+int main(void)
+{
+	void (*call)(int (*)(void), int *) = (void (*)(int (*)(void), int *))dlsym(dlopen("./plugin.so", RTLD_NOW | RTLD_LOCAL), "call");
+	int sum = 0;
+	for (int i = 0; i < 4; i++) {
+		sum += back();
+		call(back, &sum);
+	}
+	printf("%d\\n", sum);
+	return 0;
+}
+''')
+    for words in (('clang', '-O1', '-g', '-fopenmp', '-shared', '-fPIC', '-o', 'plugin.so', 'plugin.c'), ('gcc', '-O1', '-g', '-fopenmp', '-o', 'host', 'host.c')):
+        result = t.run(t.need(words[0]), *words[1:])
+        t.check(result.status == 0, result.err[-500:])
+    t.equal(t.run('./host').out, '32\n', 'bare')
+    result = t.collect('./host')
+    t.equal(result.out, '32\n', 'output')
+    calls = collections.Counter()
+    for row in t.print(result.experiment, '-regions')[-1]['rows'][1:]:
+        calls[row['threads']] += row['calls']
+    t.equal(calls, collections.Counter({2: 4 + 4 * 3, 3: 4}), 'regions by their threads')
 
 
 @test

@@ -17,6 +17,7 @@
 #include "analysis/cache/cache_code.h"
 #include "analysis/cache/cache_file.h"
 #include "analysis/cache/cache_source.h"
+#include "analysis/cache/cache_sums.h"
 #include "analysis/kinds/counter.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/symbols.h"
@@ -33,12 +34,12 @@ enum {
 };
 
 static const uint64_t cache_limit = 512u << 20; /* bytes that all files may take */
-static const char cache_ending[] = ".sums";
+static const char cache_ending[] = CACHE_SUMS_ENDING;
 
 /* ---- what tells that the sums still hold ---- */
 
 /* What the paths are, and what they lead to: one file for each list of both. */
-static char *key_of(char *const *paths, size_t count)
+char *cache_sums_key(char *const *paths, size_t count)
 {
 	struct strbuf text = {0};
 
@@ -52,7 +53,7 @@ static char *key_of(char *const *paths, size_t count)
 }
 
 /* The paths as given are part of what is printed. */
-static char *describe_experiments(char *const *paths, size_t count)
+char *cache_sums_describe(char *const *paths, size_t count)
 {
 	struct strbuf text = {0};
 
@@ -110,7 +111,7 @@ static void put_object(struct strbuf *out, const struct load_object *object)
 	cache_put_text(out, object->build_id);
 	cache_put_number(out, object->mtime);
 	cache_put_number(out, object->file_size);
-	cache_put_number(out, object->object && object->used);
+	cache_put_number(out, (object->object || object->is_unsought) && object->used);
 }
 
 static void put_functions(struct strbuf *out, struct session *session)
@@ -166,11 +167,9 @@ static void put_counters(struct strbuf *out, const struct session *session)
 	}
 }
 
-static void put_sums(struct strbuf *out, struct session *session, bool inlines)
+void cache_sums_put_tree(struct strbuf *out, const struct call_tree *tree,
+			 const struct finished_sums *weights)
 {
-	const struct query all = {.inlines = inlines};
-	struct tally *tally = tally_of(session, &all);
-	const struct call_tree *tree = tally->shape->tree;
 	size_t count = tree->nodes.count;
 
 	cache_put_u64(out, count);
@@ -178,7 +177,15 @@ static void put_sums(struct strbuf *out, struct session *session, bool inlines)
 		cache_put_number(out, i - tree->nodes.items[i].parent);
 		cache_put_number(out, tree->nodes.items[i].function);
 	}
-	cache_put_sums(out, &tally->weights);
+	cache_put_sums(out, weights);
+}
+
+static void put_sums(struct strbuf *out, struct session *session, bool inlines)
+{
+	const struct query all = {.inlines = inlines};
+	struct tally *tally = tally_of(session, &all);
+
+	cache_sums_put_tree(out, tally->shape->tree, &tally->weights);
 	tally_release(tally);
 }
 
@@ -208,35 +215,52 @@ static bool may_keep(const struct session *session, size_t count)
 	return events >= CACHE_LEAST_EVENTS || cache_keeps_all();
 }
 
+void cache_sums_compose(struct strbuf *body, struct session *session, const char *experiments,
+			const struct strbuf *sums, const struct strbuf *inlined)
+{
+	char *objects = describe_objects(&session->object_keys);
+
+	cache_put_text(body, experiments);
+	put_functions(body, session);
+	cache_put_text(body, objects);
+	put_places(body, session);
+	put_processes(body, session);
+	put_counters(body, session);
+	strbuf_add(body, sums->text, sums->length);
+	cache_put_u64(body, inlined->length > 0);
+	if (inlined->length)
+		strbuf_add(body, inlined->text, inlined->length);
+	put_warnings(body, &session->warnings);
+	put_recorded(body, session);
+	free(objects);
+}
+
+void cache_sums_put(struct strbuf *body, struct session *session, const char *experiments,
+		    bool with_inlines)
+{
+	struct strbuf sums = {0}, inlined = {0};
+
+	if (with_inlines) /* there are more functions from now on */
+		put_sums(&inlined, session, true);
+	put_sums(&sums, session, false);
+	cache_sums_compose(body, session, experiments, &sums, &inlined);
+	strbuf_fini(&sums);
+	strbuf_fini(&inlined);
+}
+
 /* Keeps what cache_open needs of a session that nothing has been chosen in. */
 static void keep(struct session *session, const char *name, const char *experiments,
 		 bool with_inlines)
 {
-	char *objects = describe_objects(&session->object_keys);
-	struct strbuf body = {0}, inlined = {0};
+	struct strbuf body = {0};
 
-	if (with_inlines) /* there are more functions from now on */
-		put_sums(&inlined, session, true);
-	cache_put_text(&body, experiments);
-	put_functions(&body, session);
-	cache_put_text(&body, objects);
-	put_places(&body, session);
-	put_processes(&body, session);
-	put_counters(&body, session);
-	put_sums(&body, session, false);
-	cache_put_u64(&body, with_inlines);
-	if (with_inlines)
-		strbuf_add(&body, inlined.text, inlined.length);
-	strbuf_fini(&inlined);
-	put_warnings(&body, &session->warnings);
-	put_recorded(&body, session);
+	cache_sums_put(&body, session, experiments, with_inlines);
 	if (cache_write(name, &body, &session->sums_checksum)) {
 		cache_evict(cache_ending, CACHE_FILES, cache_limit);
 		session->code_name = xasprintf("%s" CACHE_CODE_ENDING, name);
 		session->kept_functions = session->functions.count;
 	}
 	strbuf_fini(&body);
-	free(objects);
 }
 
 size_t cache_clear(void)
@@ -425,7 +449,7 @@ static bool take_session(struct cache_reader *reader, struct session *session)
 	return !reader->bad && reader->at == reader->end;
 }
 
-static struct session *load(const char *name, const char *experiments, bool with_inlines)
+struct session *cache_sums_load(const char *name, const char *experiments, bool with_inlines)
 {
 	struct cache_reader reader;
 
@@ -448,7 +472,7 @@ static struct session *load(const char *name, const char *experiments, bool with
 /* The same with what is kept of its code. */
 static struct session *load_with_code(const char *name, const char *experiments, bool with_inlines)
 {
-	struct session *session = load(name, experiments, with_inlines);
+	struct session *session = cache_sums_load(name, experiments, with_inlines);
 
 	if (session) {
 		session->code_name = xasprintf("%s" CACHE_CODE_ENDING, name);
@@ -482,12 +506,12 @@ enum status cache_open(char *const *paths, size_t count, bool with_code, bool wi
 		close(folder);
 		for (size_t i = 0; i < count; i++)
 			experiment_paths_add(&all, paths[i]);
-		char *key = key_of(all.items, all.count);
+		char *key = cache_sums_key(all.items, all.count);
 
-		experiments = describe_experiments(all.items, all.count);
+		experiments = cache_sums_describe(all.items, all.count);
 		name = cache_name(key, cache_ending);
 		*out = with_code ? load_with_code(name, experiments, with_inlines)
-				 : load(name, experiments, with_inlines);
+				 : cache_sums_load(name, experiments, with_inlines);
 		free(key);
 	}
 	if (!*out) {

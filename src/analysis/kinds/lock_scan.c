@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char unnamed_section[] = "<unnamed>";
+static const char unnamed_section[] = "<unnamed>", any_atomic[] = "<atomic>";
 
 /* For threads that are counted for all locks together. */
 #define LOCK_ALL UINT32_MAX
@@ -147,7 +147,26 @@ static uint32_t lock_of_class(struct lock_scan *scan, uint64_t number)
 	return add_lock(scan, &scan->addresses[SYNC_MONITOR], key, class, NULL);
 }
 
-static uint32_t lock_of(struct lock_scan *scan, const struct lock_event *event, uint64_t time_ns)
+/* Ordered sections go by where they are in the code, which user mode shows below the wait. */
+static uint32_t lock_of_place(struct lock_scan *scan, uint32_t stack)
+{
+	const struct stack_tree *stacks = &scan->process->stacks;
+	uint32_t node = session_shown(&scan->session->scanned.items[scan->process_number],
+				      VIEW_USER, stack);
+	const char *place = "<no call stack recorded>";
+
+	while (node != STACK_ROOT &&
+	       stacks->locations.items[stacks->nodes.items[node].location].pc < FORMAT_PC_LIMIT)
+		node = stacks->nodes.items[node].parent;
+	if (node != STACK_ROOT)
+		place = place_of_code(scan->session, scan->experiment, scan->process,
+				      stacks->nodes.items[node].location, NAME_SHORT);
+	return add_lock(scan, &scan->addresses[LOCK_ORDERED],
+			string_table_add(&scan->places, place), place, NULL);
+}
+
+static uint32_t lock_of(struct lock_scan *scan, const struct lock_event *event, uint64_t time_ns,
+			uint32_t stack)
 {
 	if (event->type == SYNC_JOIN)
 		return add_lock(scan, &scan->addresses[SYNC_JOIN], scan->image, "<threads>", NULL);
@@ -156,6 +175,10 @@ static uint32_t lock_of(struct lock_scan *scan, const struct lock_event *event, 
 	if (event->type == LOCK_CRITICAL && !event->object)
 		return add_lock(scan, &scan->addresses[LOCK_CRITICAL], pack(scan->image, 0),
 				unnamed_section, NULL);
+	if (event->type == LOCK_ORDERED)
+		return lock_of_place(scan, stack);
+	if (event->type == LOCK_ATOMIC)
+		return add_lock(scan, &scan->addresses[LOCK_ATOMIC], scan->image, any_atomic, NULL);
 	return lock_of_address(scan, family_of(event->type), event->object, time_ns);
 }
 
@@ -177,9 +200,9 @@ static bool read_omp(const struct event_run *run, size_t row, struct lock_event 
 {
 	uint64_t type = event_column(run, ROW_TYPE)[row];
 
-	if (type != OMP_CRITICAL && type != OMP_LOCK)
+	if (type < OMP_CRITICAL || type > OMP_ORDERED)
 		return false;
-	*event = (struct lock_event){.type = type == OMP_CRITICAL ? LOCK_CRITICAL : LOCK_OPENMP,
+	*event = (struct lock_event){.type = LOCK_CRITICAL + (unsigned)(type - OMP_CRITICAL),
 				     .object = event_field(run, OMP_OBJECT)[row],
 				     .owner = event_field(run, OMP_OWNER)[row],
 				     .waited_ns = event_field(run, OMP_DURATION)[row],
@@ -260,7 +283,8 @@ static void scan_piece(const struct scan_piece *piece, void *state)
 		if ((chosen && !chosen[row]) || !lock_event_read(run, row, &event))
 			continue;
 
-		uint32_t lock = lock_of(scan, &event, event_times(run)[row]);
+		uint32_t lock =
+			lock_of(scan, &event, event_times(run)[row], event_stacks(run)[row]);
 
 		count_event(scan, &scan->locks.items[lock], lock, &event, run);
 		count_event(scan, &scan->total, LOCK_ALL, &event, run);
@@ -335,6 +359,7 @@ void lock_scan_fini(struct lock_scan *scan)
 	}
 	string_table_fini(&scan->block_keys);
 	string_table_fini(&scan->classes);
+	string_table_fini(&scan->places);
 	hash_map_fini(&scan->block_locks);
 	hash_map_fini(&scan->waiters);
 	hash_map_fini(&scan->holders);
@@ -364,12 +389,21 @@ const char *lock_type_name(unsigned type)
 	static const char *const names[] = {
 		FORMAT_SYNC_TYPES(X) "critical section",
 		"OpenMP lock",
+		"atomic construct",
+		"ordered section",
 	};
 
-	_Static_assert(COUNT(names) == LOCK_TYPES && LOCK_CRITICAL + 1 == LOCK_OPENMP, "in order");
+	_Static_assert(COUNT(names) == LOCK_TYPES &&
+			       LOCK_ORDERED - LOCK_CRITICAL == OMP_ORDERED - OMP_CRITICAL,
+		       "in order");
 #undef X
 
 	return names[type];
+}
+
+bool lock_is_openmp(unsigned types)
+{
+	return types >> LOCK_CRITICAL;
 }
 
 const char *lock_title(const struct lock *lock, struct arena *arena)

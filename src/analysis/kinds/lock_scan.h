@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 /* Kinds of waits: those of synchronization tracing, and OpenMP's. */
-enum { LOCK_CRITICAL = SYNC_TYPES, LOCK_OPENMP, LOCK_TYPES };
+enum { LOCK_CRITICAL = SYNC_TYPES, LOCK_OPENMP, LOCK_ATOMIC, LOCK_ORDERED, LOCK_TYPES };
 
 /* A wait, or several of one thread that followed each other. */
 struct lock_event {
@@ -61,7 +61,7 @@ struct lock_scan {
 	struct hash_map addresses[LOCK_TYPES], variables[LOCK_TYPES]; /* by family, → lock */
 	struct block_index blocks;				      /* of the process in hand */
 	struct hash_map block_rows; /* address → row of the heap trace */
-	struct string_table block_keys, classes;
+	struct string_table block_keys, classes, places;
 	struct hash_map block_locks;	  /* number of a key → lock */
 	struct hash_map waiters, holders; /* lock << 32 | thread: those seen */
 };
@@ -80,5 +80,7 @@ const struct lock **lock_scan_order(const struct lock_scan *scan);
 const char *lock_title(const struct lock *lock, struct arena *arena);
 /* Of a kind of waits. */
 const char *lock_type_name(unsigned type);
+/* Whether one of OpenMP's is among the kinds, as bits. */
+bool lock_is_openmp(unsigned types);
 
 #endif

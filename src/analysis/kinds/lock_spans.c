@@ -30,7 +30,7 @@ struct spans {
 bool lock_is_held(unsigned type)
 {
 	return type == SYNC_MUTEX || type == SYNC_READ_LOCK || type == SYNC_WRITE_LOCK ||
-	       type == SYNC_SPIN || type == LOCK_CRITICAL || type == LOCK_OPENMP;
+	       type == SYNC_SPIN || type >= LOCK_CRITICAL;
 }
 
 static void add_process(struct spans *spans, const struct process *process)

@@ -22,12 +22,12 @@ struct table;
 /* One row per lock, most waited for first; columns of its own. */
 void view_locks(struct session *session, const struct query *query, struct table *table);
 
-/* A critical section or a lock of OpenMP that is waited for. */
+/* A critical section, a lock and so on of OpenMP that is waited for. */
 struct lock_finding {
 	const char *name; /* lives as long as the session */
+	const char *kind; /* "critical section" */
 	uint64_t count, waiters;
 	double seconds;
-	bool is_section;
 };
 
 /* Those that were waited for at least so long, most first; at most `most`.  Returns how many. */

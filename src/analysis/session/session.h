@@ -29,6 +29,16 @@ struct watch;
  */
 enum status session_open(char *const *paths, size_t count, struct watch *watch,
 			 struct session **out, struct diag_list *diags);
+/* One of several parts of the same experiments, in their order: number of count. */
+struct session_share {
+	unsigned number, count;
+};
+/*
+ * As session_open, but with the data of one share only: all processes are there, and those of the
+ * other shares are empty.  Whole experiments, and whole ranks of an MPI program, are dealt out.
+ */
+enum status session_open_share(char *const *paths, size_t count, const struct session_share *share,
+			       struct session **out, struct diag_list *diags);
 /*
  * A session over no experiment, but one load object with all its functions, for listings.
  * STATUS_NOTFOUND: diags says why.

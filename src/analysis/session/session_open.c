@@ -362,7 +362,7 @@ static void add_experiment(struct session *session, struct experiment *experimen
 		session->has_clock_data |= process->profile.event_count > 0;
 		for (int kind = 0; kind < TRACE_KINDS; kind++)
 			session->has_trace[kind] |= process->traces[kind].present;
-		if (!process->log.is_gprofng && !process->is_unrecorded)
+		if (!process->log.is_gprofng && !process->is_unrecorded && !process->is_elsewhere)
 			experiment_check_traces(process, &session->warnings);
 		add_process(session, experiment, process, founder);
 		extend_family(session, founder);
@@ -397,8 +397,29 @@ static void rename_warned(struct session *session, size_t first,
 	free(ids);
 }
 
+/* Units of experiments, in their order; zero: all are wanted. */
+struct units {
+	size_t from, to, before; /* wanted; of the experiments before the one in hand */
+	bool some;
+};
+
+static enum status open_experiment(struct session *session, const char *path, struct units *units,
+				   struct experiment **out, struct diag_list *diags)
+{
+	size_t count, from, to;
+
+	if (!units->some)
+		return experiment_open(path, out, diags, &session->warnings);
+	count = experiment_count_units(path);
+	from = units->from > units->before ? units->from - units->before : 0;
+	to = units->to > units->before ? units->to - units->before : 0;
+	units->before += count;
+	return experiment_open_share(path, from, to, out, diags, &session->warnings);
+}
+
 /* Stops between two experiments once they are not wanted any more. */
-static void open_group(struct session *session, const char *path, struct diag_list *diags)
+static void open_group(struct session *session, const char *path, struct units *units,
+		       struct diag_list *diags)
 {
 	struct experiment_paths members = {0};
 	struct experiment *experiment;
@@ -412,7 +433,7 @@ static void open_group(struct session *session, const char *path, struct diag_li
 		size_t warned = session->warnings.count;
 		uint32_t founder = (uint32_t)session->processes.count + 1;
 
-		if (experiment_open(members.items[i], &experiment, diags, &session->warnings)) {
+		if (open_experiment(session, members.items[i], units, &experiment, diags)) {
 			rename_warned(session, warned, NULL, founder);
 			continue;
 		}
@@ -469,8 +490,8 @@ static void settle(struct session *session, struct watch *watch)
 	tally_release(tally);
 }
 
-enum status session_open(char *const *paths, size_t count, struct watch *watch,
-			 struct session **out, struct diag_list *diags)
+static enum status open_units(char *const *paths, size_t count, struct units *units,
+			      struct watch *watch, struct session **out, struct diag_list *diags)
 {
 	struct session *session = session_new();
 
@@ -478,7 +499,7 @@ enum status session_open(char *const *paths, size_t count, struct watch *watch,
 	symbols_init(session);
 	trees_init(session);
 	for (size_t i = 0; i < count; i++)
-		open_group(session, paths[i], diags);
+		open_group(session, paths[i], units, diags);
 	if (session->experiments.count)
 		settle(session, watch);
 	if (!session->experiments.count || (watch && watch->cancelled)) {
@@ -488,6 +509,33 @@ enum status session_open(char *const *paths, size_t count, struct watch *watch,
 	}
 	*out = session;
 	return STATUS_OK;
+}
+
+enum status session_open(char *const *paths, size_t count, struct watch *watch,
+			 struct session **out, struct diag_list *diags)
+{
+	struct units all = {.some = false};
+
+	return open_units(paths, count, &all, watch, out, diags);
+}
+
+enum status session_open_share(char *const *paths, size_t count, const struct session_share *share,
+			       struct session **out, struct diag_list *diags)
+{
+	struct experiment_paths members = {0};
+	size_t all = 0;
+
+	for (size_t i = 0; i < count; i++)
+		experiment_paths_add(&members, paths[i]);
+	for (size_t i = 0; i < members.count; i++)
+		all += experiment_count_units(members.items[i]);
+	experiment_paths_fini(&members);
+
+	struct units units = {.some = true,
+			      .from = all * share->number / share->count,
+			      .to = all * (share->number + 1) / share->count};
+
+	return open_units(paths, count, &units, NULL, out, diags);
 }
 
 enum status session_open_object(const char *path, struct session **out, struct diag_list *diags)

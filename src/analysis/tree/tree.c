@@ -179,7 +179,9 @@ void tree_add_process(struct session *session, struct whole_tree *whole,
 	map[STACK_ROOT] = NODE_ROOT;
 	add_stacks(session, tree, stacks, &frames, wanted, map);
 	/* an event of an empty stack counts for a leaf of its own */
-	map[STACK_ROOT] = tree_add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
+	/* What has no event here is met first elsewhere. */
+	if (!process->process->is_elsewhere)
+		map[STACK_ROOT] = tree_add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
 	if (shown) {
 		uint32_t *of_events = xmalloc(stacks->nodes.count * sizeof(*of_events));
 

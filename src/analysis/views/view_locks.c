@@ -93,17 +93,15 @@ size_t locks_find_omp(struct session *session, const struct query *query, double
 	order = lock_scan_order(&scan);
 	for (size_t i = 0; i < scan.locks.count && count < most; i++) {
 		const struct lock *lock = order[i];
-		bool is_section = lock->types >> LOCK_CRITICAL & 1;
 
-		if ((!is_section && !(lock->types >> LOCK_OPENMP & 1)) ||
-		    (double)lock->sums.waited_ns / 1e9 < seconds)
+		if (!lock_is_openmp(lock->types) || (double)lock->sums.waited_ns / 1e9 < seconds)
 			continue;
-		found[count++] =
-			(struct lock_finding){.name = lock->name,
-					      .count = lock->sums.count,
-					      .waiters = lock->waiters,
-					      .seconds = (double)lock->sums.waited_ns / 1e9,
-					      .is_section = is_section};
+		found[count++] = (struct lock_finding){
+			.name = lock->name,
+			.kind = lock_type_name((unsigned)__builtin_ctz(lock->types)),
+			.count = lock->sums.count,
+			.waiters = lock->waiters,
+			.seconds = (double)lock->sums.waited_ns / 1e9};
 	}
 	free(order);
 	lock_scan_fini(&scan);

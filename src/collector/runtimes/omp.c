@@ -288,16 +288,25 @@ struct omp_before omp_enter(enum format_omp_state state)
 	return before;
 }
 
-void omp_leave(const struct omp_before *before)
+void omp_leave_unwaited(const struct omp_before *before)
+{
+	omp_set(before->thread, OMP_CONTEXT_STATE, before->state);
+}
+
+void omp_leave_at(const struct omp_before *before, uint64_t now)
 {
 	struct thread *thread = before->thread;
 
-	if (!omp_is_same_recording(before))
-		return;
-	omp_set(thread, OMP_CONTEXT_STATE, before->state);
+	omp_leave_unwaited(before);
 	/* Tasks that were executed meanwhile are no wait. */
-	thread->omp.waited += omp_ticks() - before->since;
+	thread->omp.waited += now - before->since;
 	thread->omp.waited -= thread->omp.executed - before->executed;
+}
+
+void omp_leave(const struct omp_before *before)
+{
+	if (omp_is_same_recording(before))
+		omp_leave_at(before, omp_ticks());
 }
 
 /* ---- sums of executions ---- */
@@ -317,10 +326,12 @@ static void write_sums(struct thread *thread, struct omp_sums *sums, enum format
 	fields[OMP_WORKED] = to_ns(of, sums->worked);
 	fields[OMP_LONGEST] = to_ns(of, sums->longest);
 	sums->construct = 0;
+	/* With every record the counter is looked at again: until then it is the clock of teams. */
 	if (locked)
 		trace_event_locked(thread, TRACE_OMP, type, clock_now_ns(), sums->stack, fields);
 	else
-		trace_event(thread, TRACE_OMP, type, clock_now_ns(), sums->stack, fields);
+		trace_event(thread, TRACE_OMP, type, stamp_look(&thread->stamp), sums->stack,
+			    fields);
 }
 
 /* One more execution that lasted up to now. */
@@ -386,10 +397,12 @@ void omp_region_begin(struct omp_region *region, uint32_t construct)
 	thread->omp.level++;
 }
 
-static void end_team(struct team_ends *team, const struct omp_region *region)
+static void end_team(struct thread *thread, const struct omp_region *region)
 {
+	struct team_ends *team = &thread->teams[thread->omp.level % OMP_LEVELS];
+
 	if (atomic_load_explicit(&region->threads, memory_order_relaxed) > 1)
-		atomic_store_explicit(&team->ns, clock_now_ns(), memory_order_relaxed);
+		atomic_store_explicit(&team->ns, stamp_now_outside(thread), memory_order_relaxed);
 	atomic_store_explicit(&team->count, region->until_value + 1, memory_order_release);
 }
 
@@ -403,7 +416,7 @@ void omp_region_end(struct omp_region *region)
 		return;
 	thread->omp.level--;
 	/* From here on what its threads do is up to others. */
-	end_team(&thread->teams[thread->omp.level % OMP_LEVELS], region);
+	end_team(thread, region);
 	go_back(before);
 	one = (struct omp_sums){
 		.construct = region->construct,

@@ -61,9 +61,28 @@ struct omp_before {
 	uint64_t executed;
 };
 
+/* As omp_enter(), but only what omp_leave() needs is noted. */
+static inline void omp_wait_begin(struct omp_before *before, enum format_omp_state state)
+{
+	struct thread *thread = omp_thread();
+
+	before->thread = thread;
+	if (!thread)
+		return;
+	before->state = omp_field(thread, OMP_CONTEXT_STATE);
+	before->generation = trace_generation();
+	before->executed = thread->omp.executed;
+	omp_set(thread, OMP_CONTEXT_STATE, state);
+	before->since = omp_ticks();
+}
+
 /* A wait, or another state, from here to omp_leave(). */
 struct omp_before omp_enter(enum format_omp_state state);
 void omp_leave(const struct omp_before *before);
+/* The same of the recording in hand: where the caller has read the clock; after what was no wait.
+ */
+void omp_leave_at(const struct omp_before *before, uint64_t now);
+void omp_leave_unwaited(const struct omp_before *before);
 /* False: nothing was changed; or in the child of a fork, where the thread and all numbers are
  * others. */
 bool omp_is_same_recording(const struct omp_before *before);

@@ -6,7 +6,7 @@
  * locks that share a word overwrite each other's: then it is not known who has them.
  *
  * A call that found the lock free, and that nobody else had in the meantime, was not a wait,
- * however long it took.
+ * however long it took: then the clock is read once only, which is most of what a free lock costs.
  */
 #include "collector/runtimes/omp_lock.h"
 
@@ -217,10 +217,26 @@ static void record(const struct omp_lock_wait *wait, uint64_t owner, const void 
 void omp_lock_request(struct omp_lock_wait *wait, enum format_omp_type type, const void *lock,
 		      const void *object)
 {
-	*wait = (struct omp_lock_wait){
-		.type = type, .lock = lock, .object = (uint64_t)object, .holder = noted(lock)};
-	wait->before =
-		omp_enter(type == OMP_CRITICAL ? OMP_STATE_CRITICAL_WAIT : OMP_STATE_LOCK_WAIT);
+	static const enum format_omp_state states[OMP_TYPES] = {
+		[OMP_CRITICAL] = OMP_STATE_CRITICAL_WAIT,
+		[OMP_LOCK] = OMP_STATE_LOCK_WAIT,
+		[OMP_ATOMIC] = OMP_STATE_ATOMIC_WAIT,
+		[OMP_ORDERED] = OMP_STATE_ORDERED_WAIT,
+	};
+
+	wait->type = type;
+	wait->lock = lock;
+	wait->object = (uint64_t)object;
+	wait->holder = noted(lock);
+	omp_wait_begin(&wait->before, states[type]);
+}
+
+/* Nobody had it at the request, nor since. */
+static bool was_free(const struct omp_lock_wait *wait)
+{
+	uint64_t now = noted(wait->lock);
+
+	return now && now == wait->holder && !depth_of(now);
 }
 
 /* Who had it at the request, else who had it since; 0: not known.  False: it was free. */
@@ -244,11 +260,16 @@ void omp_lock_grant(const struct omp_lock_wait *wait, const void *frame)
 
 	if (!omp_is_same_recording(&wait->before))
 		return;
+	if (was_free(wait)) {
+		take(thread, wait->lock);
+		omp_leave_unwaited(&wait->before);
+		return;
+	}
 	now = omp_ticks();
 	ms_ticks = omp_ms_ticks();
 	if (ms_ticks && now - wait->before.since >= ms_ticks / SHORTEST_PER_MS &&
 	    find_owner(wait, &owner) && owner != id_of(thread))
 		record(wait, owner, frame, now);
 	take(thread, wait->lock);
-	omp_leave(&wait->before);
+	omp_leave_at(&wait->before, now);
 }

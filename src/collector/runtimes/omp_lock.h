@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Critical sections and locks of OpenMP: who waits for whom.
+ * Critical sections, locks, atomic constructs and ordered sections of OpenMP: who waits for whom.
+ * Whose turn it is in an ordered loop is a lock of the loop's team.
  *
  * The runtimes do not tell who has a lock, so each thread notes it when it has got one, and when it
  * lets go.  All of it is called by the thread that it is about.
@@ -20,8 +21,8 @@ struct omp_lock_wait {
 };
 
 /*
- * type: OMP_CRITICAL or OMP_LOCK.  lock: what tells it from others.  object: the address that is
- * recorded, whose variable has its name.
+ * type: OMP_CRITICAL or one behind it.  lock: what tells it from others.  object: the address that
+ * is recorded, whose variable has its name.
  */
 void omp_lock_request(struct omp_lock_wait *wait, enum format_omp_type type, const void *lock,
 		      const void *object);

@@ -42,8 +42,7 @@ struct ompt_thread {
 	struct ompt_share shares[DEEP];
 	struct ompt_task tasks[TASKS_DEEP];
 	struct ompt_wait waits[TASKS_DEEP];
-	struct omp_before mutex;   /* an ordered section or an atomic construct */
-	struct omp_lock_wait lock; /* a critical section or a lock */
+	struct omp_lock_wait lock; /* a critical section, a lock, an ordered section */
 	/* How many are open, be there room for them or not. */
 	uint32_t region_count, share_count, task_count, wait_count;
 };
@@ -187,35 +186,43 @@ static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt_d
 		omp_leave(&state->waits[state->wait_count].before);
 }
 
-static bool is_lock(int kind)
+/* What a wait for a mutex is recorded as; OMP_TYPES: a test, which does not wait. */
+static enum format_omp_type type_of_mutex(int kind)
 {
-	return kind == OMPT_LOCK || kind == OMPT_NEST_LOCK || kind == OMPT_CRITICAL;
+	switch (kind) {
+	case OMPT_LOCK:
+	case OMPT_NEST_LOCK:
+		return OMP_LOCK;
+	case OMPT_CRITICAL:
+		return OMP_CRITICAL;
+	case OMPT_ATOMIC:
+		return OMP_ATOMIC;
+	case OMPT_ORDERED:
+		return OMP_ORDERED;
+	default:
+		return OMP_TYPES;
+	}
 }
 
 /* The runtime's own address of a lock tells it from others; that of the program's has a name. */
-static void request_lock(struct ompt_thread *state, int kind, const void *lock)
+static void request_lock(struct ompt_thread *state, enum format_omp_type type, const void *lock)
 {
 	const struct thread *thread = omp_thread();
 	const void *name = thread ? thread->omp.lock_name : NULL;
 
-	omp_lock_request(&state->lock, kind == OMPT_CRITICAL ? OMP_CRITICAL : OMP_LOCK, lock,
-			 name ? name : lock);
+	omp_lock_request(&state->lock, type, lock, name ? name : lock);
 }
 
 static void on_mutex_acquire(int kind, unsigned hint, unsigned how, uint64_t object,
 			     const void *code)
 {
 	struct ompt_thread *state = state_of_thread(true);
+	enum format_omp_type type = type_of_mutex(kind);
 
 	(void)hint, (void)how, (void)code;
-	if (!state)
-		return;
 	/* A test does not wait, and nothing tells that it got nothing. */
-	if (is_lock(kind))
-		request_lock(state, kind, (const void *)object);
-	else if (kind == OMPT_ATOMIC || kind == OMPT_ORDERED)
-		state->mutex = omp_enter(kind == OMPT_ATOMIC ? OMP_STATE_ATOMIC_WAIT
-							     : OMP_STATE_ORDERED_WAIT);
+	if (state && type != OMP_TYPES)
+		request_lock(state, type, (const void *)object);
 }
 
 static void on_mutex_acquired(int kind, uint64_t object, const void *code)
@@ -225,22 +232,18 @@ static void on_mutex_acquired(int kind, uint64_t object, const void *code)
 	(void)code;
 	if (!state)
 		return;
-	if (is_lock(kind)) {
+	if (type_of_mutex(kind) != OMP_TYPES) {
 		omp_lock_grant(&state->lock, __builtin_frame_address(0));
 		state->lock.before.thread = NULL;
 	} else if (kind == OMPT_TEST_LOCK || kind == OMPT_TEST_NEST_LOCK) {
 		omp_lock_taken((const void *)object);
-	} else {
-		omp_leave(&state->mutex);
-		state->mutex.thread = NULL;
 	}
 }
 
 static void on_mutex_released(int kind, uint64_t object, const void *code)
 {
-	(void)code;
-	if (kind != OMPT_ORDERED && kind != OMPT_ATOMIC)
-		omp_lock_released((const void *)object);
+	(void)kind, (void)code;
+	omp_lock_released((const void *)object);
 }
 
 /* A nested lock is taken once more, or let go of as often, by the thread that has it. */

@@ -3,6 +3,7 @@
  * dlclose: code and CFI vanish under the unwinder's feet.  Handlers are kept
  * away from all that may vanish until the list of modules is right again.
  */
+#include "collector/wrap/dl.h"
 #include "collector/arch/sys.h"
 #include "collector/core/modules.h"
 #include "collector/core/next_functions.h"
@@ -10,6 +11,14 @@
 #include "collector/unwind/unwind.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
+
+static _Atomic uint32_t closes;
+
+uint32_t dl_close_count(void)
+{
+	return atomic_load_explicit(&closes, memory_order_relaxed);
+}
 
 /* Who reads is in a handler and on its way out; it may only have to get a processor first. */
 static void wait_until_quiet(void)
@@ -26,6 +35,7 @@ static void wait_until_quiet(void)
 
 COLLECTOR_EXPORT int dlclose(void *handle)
 {
+	atomic_fetch_add_explicit(&closes, 1, memory_order_relaxed);
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return NEXT(dlclose)(handle);
 	modules_note_staying();

@@ -5,38 +5,14 @@
  * function that it is given for each thread: ours, which calls the program's.
  *
  * Where another runtime has these names (libomp has), ours do nothing but call it: that one tells
- * us itself (ompt.c).  Critical sections and locks are in omp_lock.c.
+ * us itself (ompt.c).  Which one it is that a caller finds, gomp_find.c looks up.  Critical
+ * sections, locks, atomic constructs and ordered sections are in omp_lock.c.
  */
 #include "collector/wrap/gomp.h"
-#include "collector/core/next_functions.h"
 #include "collector/runtimes/omp.h"
-
-#include <dlfcn.h>
 
 typedef void body_function(void *data);
 typedef void copy_function(void *to, void *from);
-
-static bool is_of_gomp(const void *symbol)
-{
-	Dl_info info;
-
-	return dladdr(symbol, &info) && strstr(info.dli_fname, "libgomp");
-}
-
-void *gomp_look_up(struct next *next, const char *name, const void *caller)
-{
-	void *function = atomic_load_explicit(&next->function, memory_order_acquire);
-
-	if (function)
-		return function;
-	function = next_of_caller(name, caller);
-	if (!function)
-		return NULL;
-	next_keep_loaded(function);
-	next->is_other = !is_of_gomp(function);
-	atomic_store_explicit(&next->function, function, memory_order_release);
-	return function;
-}
 
 /* ---- regions ---- */
 
@@ -46,6 +22,18 @@ struct share {
 	void *data;
 };
 
+/* The program's function, as what it calls is looked up from. */
+static void call_body(body_function *body, void *data)
+{
+	const void *before = gomp_body;
+	void *function;
+
+	memcpy(&function, &body, sizeof(function));
+	gomp_body = function;
+	body(data);
+	gomp_body = before;
+}
+
 /* What libgomp calls in each thread of a team. */
 static void run_share(void *argument)
 {
@@ -53,7 +41,7 @@ static void run_share(void *argument)
 	struct omp_before before = omp_share_begin(&share->region);
 	uint64_t waited = before.thread ? before.thread->omp.waited : 0;
 
-	share->body(share->data);
+	call_body(share->body, share->data);
 	omp_share_end(&share->region, &before, waited);
 }
 
@@ -80,7 +68,7 @@ static void run_share(void *argument)
 			body(data);                                                                \
 			return;                                                                    \
 		}                                                                                  \
-		if (next.is_other || !trace_is_wanted(TRACE_OMP)) {                                \
+		if (found.is_other || !trace_is_wanted(TRACE_OMP)) {                               \
 			real(body, data, __VA_ARGS__);                                             \
 			return;                                                                    \
 		}                                                                                  \
@@ -129,7 +117,7 @@ unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned thre
 		body(data);
 		return 1;
 	}
-	if (next.is_other || !trace_is_wanted(TRACE_OMP))
+	if (found.is_other || !trace_is_wanted(TRACE_OMP))
 		return real(body, data, threads, flags);
 	REGION(OMP_PARALLEL, result = real(run_share, &share, threads, flags));
 	return result;
@@ -147,7 +135,7 @@ unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned thre
                                                                                                    \
 		if (!real)                                                                         \
 			return (result)0;                                                          \
-		if (next.is_other)                                                                 \
+		if (found.is_other)                                                                \
 			return real arguments;                                                     \
 		before = omp_enter(wait);                                                          \
 		result value = real arguments;                                                     \
@@ -166,7 +154,7 @@ unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned thre
                                                                                                    \
 		if (!real)                                                                         \
 			return;                                                                    \
-		if (next.is_other) {                                                               \
+		if (found.is_other) {                                                              \
 			real arguments;                                                            \
 			return;                                                                    \
 		}                                                                                  \
@@ -177,8 +165,6 @@ unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned thre
 
 WAIT_VOID(GOMP_barrier, (void), (), OMP_STATE_EXPLICIT_BARRIER)
 WAIT(bool, GOMP_barrier_cancel, (void), (), OMP_STATE_EXPLICIT_BARRIER)
-WAIT_VOID(GOMP_atomic_start, (void), (), OMP_STATE_ATOMIC_WAIT)
-WAIT_VOID(GOMP_ordered_start, (void), (), OMP_STATE_ORDERED_WAIT)
 WAIT_VOID(GOMP_loop_end, (void), (), OMP_STATE_IMPLICIT_BARRIER)
 WAIT(bool, GOMP_loop_end_cancel, (void), (), OMP_STATE_IMPLICIT_BARRIER)
 WAIT_VOID(GOMP_sections_end, (void), (), OMP_STATE_IMPLICIT_BARRIER)
@@ -246,7 +232,7 @@ static void run_task(void *argument)
 	const struct task own = *task; /* libgomp may free the block while the body runs */
 	struct omp_before before = omp_task_begin(own.construct, own.region);
 
-	own.body((char *)argument + own.offset);
+	call_body(own.body, (char *)argument + own.offset);
 	omp_task_end(&before, own.construct, own.created);
 }
 
@@ -291,7 +277,7 @@ void GOMP_task(body_function *body, void *data, copy_function *copy, long size, 
 		body(data);
 		return;
 	}
-	if (next.is_other || flags & TASK_DETACH ||
+	if (found.is_other || flags & TASK_DETACH ||
 	    !describe_task(&task, &align, __builtin_frame_address(0))) {
 		real(body, data, copy, size, align, is_parallel, flags, depend, priority, detach);
 		return;
@@ -329,7 +315,7 @@ enum { TASK_REDUCTION = 1 << 12 };
 		}                                                                                  \
 		if (flags & TASK_REDUCTION)                                                        \
 			task.reductions = ((void **)data)[2];                                      \
-		if (next.is_other || !describe_task(&task, &align, __builtin_frame_address(0))) {  \
+		if (found.is_other || !describe_task(&task, &align, __builtin_frame_address(0))) { \
 			real(body, data, copy, size, align, flags, tasks, priority, start, end,    \
 			     step);                                                                \
 			return;                                                                    \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Critical sections and locks of OpenMP.  Of libgomp all is seen here.  A runtime that speaks OMPT
+ * Critical sections, locks, atomic constructs and ordered sections of OpenMP.  Of libgomp all is
+ * seen here.  A runtime that speaks OMPT
  * tells of its waits itself, but not by which variable the program knows the lock: it is noted
  * here, for its callback.
  */
@@ -26,7 +27,7 @@ static void name_lock(const void *lock)
                                                                                                    \
 		if (!real)                                                                         \
 			return;                                                                    \
-		if (next.is_other) {                                                               \
+		if (found.is_other) {                                                              \
 			name_lock(object_);                                                        \
 			real arguments;                                                            \
 			name_lock(NULL);                                                           \
@@ -45,7 +46,7 @@ static void name_lock(const void *lock)
 		REAL(int, name, (void *));                                                         \
                                                                                                    \
 		result = real ? real(lock) : 1;                                                    \
-		if (real && result && !next.is_other)                                              \
+		if (real && result && !found.is_other)                                             \
 			omp_lock_taken(lock);                                                      \
 		return result;                                                                     \
 	}
@@ -58,12 +59,13 @@ static void name_lock(const void *lock)
                                                                                                    \
 		if (!real)                                                                         \
 			return;                                                                    \
-		if (!next.is_other)                                                                \
+		if (!found.is_other)                                                               \
 			omp_lock_release(lock_);                                                   \
 		real arguments;                                                                    \
 	}
 
 static char unnamed; /* its address is the section's without a name */
+static char atomics; /* … and the lock's of all atomic constructs that no instruction can do */
 
 ACQUIRE(GOMP_critical_start, OMP_CRITICAL, (void), (), &unnamed, NULL)
 ACQUIRE(GOMP_critical_name_start, OMP_CRITICAL, (void **lock), (lock), lock, lock)
@@ -82,6 +84,56 @@ RELEASE(omp_unset_lock, (void *lock), (lock), lock)
 RELEASE(omp_unset_lock_, (void *lock), (lock), lock)
 RELEASE(omp_unset_nest_lock, (void *lock), (lock), lock)
 RELEASE(omp_unset_nest_lock_, (void *lock), (lock), lock)
+
+ACQUIRE(GOMP_atomic_start, OMP_ATOMIC, (void), (), &atomics, &atomics)
+RELEASE(GOMP_atomic_end, (void), (), &atomics)
+
+/* ---- ordered sections ---- */
+
+/* The turn of an ordered loop, which its team hands on. */
+static const void *turn(void)
+{
+	const struct thread *thread = omp_thread();
+
+	if (!thread)
+		return NULL;
+	return thread->context.until ? (const void *)thread->context.until : thread;
+}
+
+ACQUIRE(GOMP_ordered_start, OMP_ORDERED, (void), (), turn(), turn())
+
+/*
+ * libgomp hands the turn on where a thread fetches its next iterations, not at the section's end:
+ * what it does in between the others wait for as well.  A thread that had no ordered section in its
+ * iterations waits for its turn here.
+ */
+#define ORDERED_NEXT(name, number)                                                                 \
+	COLLECTOR_EXPORT bool name(number *start, number *end);                                    \
+	bool name(number *start, number *end)                                                      \
+	{                                                                                          \
+		struct omp_before before;                                                          \
+		bool any;                                                                          \
+		REAL(bool, name, (number *, number *));                                            \
+                                                                                                   \
+		if (!real)                                                                         \
+			return false;                                                              \
+		if (found.is_other)                                                                \
+			return real(start, end);                                                   \
+		before = omp_enter(OMP_STATE_ORDERED_WAIT);                                        \
+		any = real(start, end);                                                            \
+		omp_leave(&before);                                                                \
+		omp_lock_released(turn());                                                         \
+		return any;                                                                        \
+	}
+
+ORDERED_NEXT(GOMP_loop_ordered_static_next, long)
+ORDERED_NEXT(GOMP_loop_ordered_dynamic_next, long)
+ORDERED_NEXT(GOMP_loop_ordered_guided_next, long)
+ORDERED_NEXT(GOMP_loop_ordered_runtime_next, long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_static_next, unsigned long long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_dynamic_next, unsigned long long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_guided_next, unsigned long long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_runtime_next, unsigned long long)
 
 /* What clang makes of a critical section. */
 ACQUIRE(__kmpc_critical, OMP_CRITICAL, (void *place, int thread, void *lock), (place, thread, lock),

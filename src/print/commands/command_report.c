@@ -268,7 +268,7 @@ static void add_regions(struct report *report)
 	}
 }
 
-/* OpenMP's critical sections and locks that threads wait for, and who has them meanwhile. */
+/* OpenMP's critical sections, locks and so on that threads wait for, and who has them meanwhile. */
 static void add_omp_locks(struct report *report)
 {
 	enum { LOCKS_SHOWN = 3 };
@@ -284,7 +284,8 @@ static void add_omp_locks(struct report *report)
 			: 0;
 
 	if (count)
-		add_section(report, "OpenMP critical sections and locks that threads wait for");
+		add_section(report, "OpenMP critical sections, locks and ordered sections that "
+				    "threads wait for");
 	for (size_t i = 0; i < count; i++) {
 		struct part *line = add_line(report, "locks", "  ");
 		double share = number_share(found[i].seconds, whole);
@@ -299,8 +300,7 @@ static void add_omp_locks(struct report *report)
 				      "%s %s: %" PRIu64 " thread%s waited %" PRIu64
 				      " time%s, %.3f s, %.0f %% of all threads' time; who had it: "
 				      "-lock '%s'",
-				      found[i].is_section ? "critical section" : "lock",
-				      found[i].name, found[i].waiters,
+				      found[i].kind, found[i].name, found[i].waiters,
 				      found[i].waiters == 1 ? "" : "s", found[i].count,
 				      found[i].count == 1 ? "" : "s", found[i].seconds, share,
 				      found[i].name));
