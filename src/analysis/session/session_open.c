@@ -397,17 +397,21 @@ static void rename_warned(struct session *session, size_t first,
 	free(ids);
 }
 
-/* Stops between two experiments once they are not wanted any more. */
-static void open_group(struct session *session, const char *path, struct diag_list *diags)
+/*
+ * Stops between two experiments once they are not wanted any more.  before: those of the paths
+ * before this one.
+ */
+static void open_group(struct session *session, const char *path, struct hash_map *before,
+		       struct diag_list *diags)
 {
 	struct experiment_paths members = {0};
 	struct experiment *experiment;
 	bool is_group = experiment_is_group(path), opened = false;
 
 	experiment_paths_add(&members, path);
-	experiment_paths_drop_twins(&members, diags);
 	if (!members.count)
 		diag_add(diags, DIAG_ERROR, "%s: the group names no experiment", path);
+	experiment_paths_drop_known(&members, before, diags);
 	for (size_t i = 0; i < members.count && watch_tell(session->watch, 0); i++) {
 		size_t warned = session->warnings.count;
 		uint32_t founder = (uint32_t)session->processes.count + 1;
@@ -469,16 +473,28 @@ static void settle(struct session *session, struct watch *watch)
 	tally_release(tally);
 }
 
-enum status session_open(char *const *paths, size_t count, struct watch *watch,
-			 struct session **out, struct diag_list *diags)
+static void open_groups(struct session *session, char *const *paths, size_t count, bool apart,
+			struct diag_list *diags)
+{
+	struct hash_map before = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		open_group(session, paths[i], &before, diags);
+		if (apart)
+			hash_map_clear(&before);
+	}
+	hash_map_fini(&before);
+}
+
+static enum status open_session(char *const *paths, size_t count, bool apart, struct watch *watch,
+				struct session **out, struct diag_list *diags)
 {
 	struct session *session = session_new();
 
 	session->watch = watch;
 	symbols_init(session);
 	trees_init(session);
-	for (size_t i = 0; i < count; i++)
-		open_group(session, paths[i], diags);
+	open_groups(session, paths, count, apart, diags);
 	if (session->experiments.count)
 		settle(session, watch);
 	if (!session->experiments.count || (watch && watch->cancelled)) {
@@ -488,6 +504,18 @@ enum status session_open(char *const *paths, size_t count, struct watch *watch,
 	}
 	*out = session;
 	return STATUS_OK;
+}
+
+enum status session_open(char *const *paths, size_t count, struct watch *watch,
+			 struct session **out, struct diag_list *diags)
+{
+	return open_session(paths, count, false, watch, out, diags);
+}
+
+enum status session_open_apart(char *const *paths, size_t count, struct watch *watch,
+			       struct session **out, struct diag_list *diags)
+{
+	return open_session(paths, count, true, watch, out, diags);
 }
 
 enum status session_open_object(const char *path, struct session **out, struct diag_list *diags)
