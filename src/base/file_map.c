@@ -2,6 +2,7 @@
 #include "base/file_map.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -44,6 +45,26 @@ bool file_is_trusted(const struct stat *info)
 {
 	return (!info->st_uid || info->st_uid == geteuid()) &&
 	       !(info->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* A group for each user, of the same number: with it files are often made that the group can write.
+ */
+static bool is_private(gid_t group)
+{
+	const struct group *entry = group == geteuid() ? getgrgid(group) : NULL;
+
+	return entry && !entry->gr_mem[0];
+}
+
+bool file_gives_commands(int fd)
+{
+	struct stat info;
+
+	if (fd < 0 || fstat(fd, &info) || (info.st_uid && info.st_uid != geteuid()))
+		return false;
+	if (S_ISDIR(info.st_mode))
+		return !(info.st_mode & S_IWOTH) || info.st_mode & S_ISVTX;
+	return !(info.st_mode & S_IWOTH) && (!(info.st_mode & S_IWGRP) || is_private(info.st_gid));
 }
 
 /* Reads at most map->size bytes into memory of its own. */

@@ -36,6 +36,12 @@ struct file_map file_map(int fd, const struct stat *info);
 struct file_map file_map_copy(int fd, const struct stat *info);
 /* Whether nobody but this user and root can write to a file of that owner and mode. */
 bool file_is_trusted(const struct stat *info);
+/*
+ * Whether commands are taken from an open file, or from files in an open directory: nobody but this
+ * user and root can write to the file, or owns the directory.  A sticky directory may be open to
+ * all, and a file to the group of the user's own number, as long as that has no other members.
+ */
+bool file_gives_commands(int fd);
 /* From now on lost pages of mapped files, those of libraries too, read as zeros.  Idempotent. */
 void file_map_guard(void);
 /* Whether a mapped file has lost pages since the process began. */

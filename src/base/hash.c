@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+enum { PAIRS_LEAST = 64 };
+
 struct hash_secret hash_secret;
 
 /* The finaliser of splitmix64. */
@@ -168,46 +170,60 @@ static uint64_t pair_of(uint32_t first, uint32_t second)
 	return (uint64_t)second << 32 | first;
 }
 
+/* Where a pair is sought first. A table of any size will do, so that none is larger than needed. */
+static size_t place_of(const struct pair_set *set, uint64_t pair)
+{
+	return (size_t)((hash_u64(pair) >> 32) * (uint64_t)set->size >> 32);
+}
+
+static size_t next_place(const struct pair_set *set, size_t at)
+{
+	return at + 1 < set->size ? at + 1 : 0;
+}
+
 /* The slot of the pair, or the free one where it would be. */
 static uint32_t *find_pair(const struct pair_set *set, const void *pairs, uint64_t pair)
 {
-	size_t at = hash_u64(pair) & set->mask;
+	size_t at = place_of(set, pair);
 
 	while (set->slots[at] != HASH_NONE && pair_at(set, pairs, set->slots[at]) != pair)
-		at = (at + 1) & set->mask;
+		at = next_place(set, at);
 	return &set->slots[at];
 }
 
-void pair_set_reserve(struct pair_set *set, const void *pairs, size_t more)
+static void resize(struct pair_set *set, const void *pairs, size_t size)
 {
 	struct pair_set old = *set;
-	size_t size = old.slots ? old.mask + 1 : 64;
 
-	while ((set->count + more) * 2 > size - 1)
-		size *= 2;
-	if (old.slots && size == old.mask + 1)
-		return;
 	set->slots = xmalloc(size * sizeof(*set->slots));
-	set->mask = size - 1;
+	set->size = size;
 	memset(set->slots, 0xff, size * sizeof(*set->slots));
-	for (size_t i = 0; old.slots && i <= old.mask; i++) {
+	for (size_t i = 0; i < old.size; i++) {
 		size_t at;
 
 		if (old.slots[i] == HASH_NONE)
 			continue;
-		at = hash_u64(pair_at(set, pairs, old.slots[i])) & set->mask;
+		at = place_of(set, pair_at(set, pairs, old.slots[i]));
 		while (set->slots[at] != HASH_NONE)
-			at = (at + 1) & set->mask;
+			at = next_place(set, at);
 		set->slots[at] = old.slots[i];
 	}
 	free(old.slots);
 }
 
+void pair_set_reserve(struct pair_set *set, const void *pairs, size_t more)
+{
+	size_t size = (set->count + more) * 2 + 1;
+
+	if (size > set->size)
+		resize(set, pairs, size < PAIRS_LEAST ? PAIRS_LEAST : size);
+}
+
 uint32_t pair_set_put(struct pair_set *set, const void *pairs, uint32_t first, uint32_t second,
 		      uint32_t fresh)
 {
-	if (!set->slots || set->count * 2 > set->mask)
-		pair_set_reserve(set, pairs, 1);
+	if (set->count * 2 >= set->size)
+		resize(set, pairs, set->size ? set->size * 2 : PAIRS_LEAST);
 
 	uint32_t *slot = find_pair(set, pairs, pair_of(first, second));
 

@@ -64,7 +64,7 @@ void hash_map_fini(struct hash_map *map);
  */
 struct pair_set {
 	uint32_t *slots;
-	size_t mask;
+	size_t size; /* of the slots, at least twice as many as there are pairs */
 	size_t count;
 	size_t item; /* bytes from one pair to the next; 0: 8, nothing lies between them */
 };

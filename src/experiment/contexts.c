@@ -8,8 +8,49 @@
 void context_table_fini(struct context_table *table)
 {
 	vec_fini(&table->items);
+	vec_fini(&table->values);
 	hash_map_fini(&table->known);
 	*table = (struct context_table){0};
+}
+
+_Static_assert(FORMAT_RUNTIMES *CONTEXT_FIELDS_MAX <= 32, "a bit for each field");
+
+uint64_t *context_table_field(const struct context_table *table, size_t number,
+			      enum format_runtime runtime, unsigned field)
+{
+	const struct kept_context *kept = &table->items.items[number];
+	uint32_t bit = 1u << ((unsigned)runtime * CONTEXT_FIELDS_MAX + field);
+
+	if (!(kept->mask & bit))
+		return NULL;
+	return &table->values
+			.items[kept->first + (unsigned)__builtin_popcount(kept->mask & (bit - 1))];
+}
+
+struct event_context context_table_get(const struct context_table *table, size_t number)
+{
+	struct event_context context = {0};
+	const struct kept_context *kept = &table->items.items[number];
+	size_t at = kept->first;
+
+	for (uint32_t mask = kept->mask; mask; mask &= mask - 1)
+		(&context.field[0][0])[__builtin_ctz(mask)] = table->values.items[at++];
+	return context;
+}
+
+static void keep(struct context_table *table, const struct event_context *context)
+{
+	const uint64_t *fields = &context->field[0][0];
+	struct kept_context *kept = vec_push(&table->items);
+
+	kept->first = (uint32_t)table->values.count;
+	for (unsigned i = 0; i < FORMAT_RUNTIMES * CONTEXT_FIELDS_MAX; i++) {
+		if (!fields[i])
+			continue;
+		kept->mask |= 1u << i;
+		table->said[i / CONTEXT_FIELDS_MAX] = true;
+		*vec_push(&table->values) = fields[i];
+	}
 }
 
 void context_reader_reset(struct context_reader *reader)
@@ -52,11 +93,12 @@ static uint64_t hash(const struct event_context *context)
 	return sum;
 }
 
-static void note_said(struct context_table *table, const struct event_context *context)
+static bool is_kept(const struct context_table *table, size_t number,
+		    const struct event_context *context)
 {
-	for (unsigned runtime = 0; runtime < FORMAT_RUNTIMES; runtime++)
-		for (unsigned i = 0; i < CONTEXT_FIELDS_MAX; i++)
-			table->said[runtime] |= context->field[runtime][i] != 0;
+	const struct event_context kept = context_table_get(table, number);
+
+	return !memcmp(&kept, context, sizeof(kept));
 }
 
 uint32_t context_reader_look_up(struct context_reader *reader)
@@ -70,18 +112,16 @@ uint32_t context_reader_look_up(struct context_reader *reader)
 	if (!table->items.count) {
 		static const struct event_context none;
 
-		*vec_push(&table->items) = none;
+		keep(table, &none);
 		hash_map_put(&table->known, hash(&none), 0);
 	}
 	for (uint64_t key = hash(&reader->now);; key++) { /* two of one hash take neighbours */
 		uint32_t fresh = (uint32_t)table->items.count;
 
 		reader->number = hash_map_put(&table->known, key, fresh);
-		if (reader->number == fresh) {
-			*vec_push(&table->items) = reader->now;
-			note_said(table, &reader->now);
-		}
-		if (!memcmp(&table->items.items[reader->number], &reader->now, sizeof(reader->now)))
+		if (reader->number == fresh)
+			keep(table, &reader->now);
+		if (is_kept(table, reader->number, &reader->now))
 			return reader->number;
 	}
 }

@@ -16,13 +16,24 @@ struct event_context {
 	uint64_t field[FORMAT_RUNTIMES][CONTEXT_FIELDS_MAX];
 };
 
+/* The fields of it that are not 0. */
+struct kept_context {
+	uint32_t first; /* among the values */
+	uint32_t mask;	/* a bit for each field, runtime by runtime */
+};
+
 struct context_table {
-	VEC(struct event_context) items; /* empty: all are number 0 */
-	struct hash_map known;		 /* hash → the first of that hash, … */
-	bool said[FORMAT_RUNTIMES];	 /* by runtime: some event has a field that is not 0 */
+	VEC(struct kept_context) items; /* empty: all are number 0 */
+	VEC(uint64_t) values;
+	struct hash_map known;	    /* hash → the first of that hash, … */
+	bool said[FORMAT_RUNTIMES]; /* by runtime: some event has a field that is not 0 */
 };
 
 void context_table_fini(struct context_table *table);
+struct event_context context_table_get(const struct context_table *table, size_t number);
+/* Where a field is, or NULL: it is 0. */
+uint64_t *context_table_field(const struct context_table *table, size_t number,
+			      enum format_runtime runtime, unsigned field);
 
 /* The contexts in force while a block is read. */
 struct context_reader {

@@ -126,10 +126,12 @@ static void bind_contexts(struct process *process, const struct read_context *co
 	unsigned long long missing = 0;
 
 	for (size_t i = 0; i < process->contexts.items.count; i++) {
-		uint64_t *java = process->contexts.items.items[i].field[RUNTIME_JAVA];
+		uint64_t *stack = context_table_field(&process->contexts, i, RUNTIME_JAVA,
+						      JAVA_CONTEXT_STACK);
 
-		java[JAVA_CONTEXT_STACK] = experiment_stacks_node(
-			&process->stacks, (uint32_t)java[JAVA_CONTEXT_STACK], &missing);
+		if (stack)
+			*stack = experiment_stacks_node(&process->stacks, (uint32_t)*stack,
+							&missing);
 	}
 	if (missing)
 		diag_add(context->diags, DIAG_WARNING,

@@ -121,23 +121,24 @@ bool experiment_paths_add_own(struct experiment_paths *paths, const char *path,
 }
 
 /* Whether what the path leads to is among those before; if not it is one of them from now on. */
-static bool is_twin(struct hash_map *before, const char *path, size_t number)
+static bool is_twin(struct hash_map *before, const char *path)
 {
+	uint32_t fresh = (uint32_t)before->count;
 	struct stat info;
 
-	return !stat(path, &info) && hash_map_put(before, hash_pair(info.st_dev, info.st_ino),
-						  (uint32_t)number) != number;
+	return !stat(path, &info) &&
+	       hash_map_put(before, hash_pair(info.st_dev, info.st_ino), fresh) != fresh;
 }
 
-void experiment_paths_drop_twins(struct experiment_paths *paths, struct diag_list *diags)
+void experiment_paths_drop_known(struct experiment_paths *paths, struct hash_map *before,
+				 struct diag_list *diags)
 {
-	struct hash_map before = {0};
 	size_t kept = 0;
 
 	for (size_t i = 0; i < paths->count; i++) {
 		char *path = paths->items[i];
 
-		if (!is_twin(&before, path, i)) {
+		if (!is_twin(before, path)) {
 			paths->items[kept++] = path;
 			continue;
 		}
@@ -145,6 +146,13 @@ void experiment_paths_drop_twins(struct experiment_paths *paths, struct diag_lis
 		free(path);
 	}
 	paths->count = kept;
+}
+
+void experiment_paths_drop_twins(struct experiment_paths *paths, struct diag_list *diags)
+{
+	struct hash_map before = {0};
+
+	experiment_paths_drop_known(paths, &before, diags);
 	hash_map_fini(&before);
 }
 

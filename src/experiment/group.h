@@ -7,6 +7,7 @@
 #ifndef HELIO_EXPERIMENT_GROUP_H
 #define HELIO_EXPERIMENT_GROUP_H
 
+#include "base/hash.h"
 #include "base/status.h"
 #include "format/format.h"
 
@@ -36,6 +37,9 @@ bool experiment_paths_add_own(struct experiment_paths *paths, const char *path,
 			      struct diag_list *diags);
 /* Leaves out, with a warning each, what is the same directory or file as one before. */
 void experiment_paths_drop_twins(struct experiment_paths *paths, struct diag_list *diags);
+/* The same where `before` has what others had before, and has these too from then on. */
+void experiment_paths_drop_known(struct experiment_paths *paths, struct hash_map *before,
+				 struct diag_list *diags);
 void experiment_paths_fini(struct experiment_paths *paths);
 
 #endif

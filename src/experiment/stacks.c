@@ -41,12 +41,17 @@ void stack_builder_init(struct stack_builder *builder, struct stack_tree *tree)
 			   stack_builder_location(builder, FORMAT_PC_UNKNOWN, 0));
 }
 
-void stack_builder_fini(struct stack_builder *builder)
+void stack_builder_forget_locations(struct stack_builder *builder)
 {
 	for (size_t i = 0; i < builder->pcs.count; i++)
 		pair_set_fini(&builder->pcs.items[i]);
 	vec_fini(&builder->pcs);
 	hash_map_fini(&builder->epoch_ids);
+}
+
+void stack_builder_fini(struct stack_builder *builder)
+{
+	stack_builder_forget_locations(builder);
 	pair_set_fini(&builder->nodes);
 }
 
@@ -57,6 +62,8 @@ uint32_t stack_builder_location(struct stack_builder *builder, uint64_t pc, uint
 
 	if (pc < FORMAT_PC_LIMIT)
 		epoch = 0;
+	if (epoch > STACK_EPOCH_MAX)
+		epoch = STACK_EPOCH_MAX;
 
 	uint32_t index = hash_map_put(&builder->epoch_ids, epoch, (uint32_t)builder->pcs.count);
 
@@ -170,6 +177,9 @@ static void merge_nodes(struct stacks_reader *reader)
 {
 	struct stack_tree *tree = reader->tree;
 
+	/* Of the tables that nodes and locations need there is one at a time. */
+	vec_fini(&reader->recent);
+	stack_builder_forget_locations(&reader->builder);
 	pair_set_reserve(&reader->builder.nodes, tree->nodes.items, reader->id_count);
 	for (size_t id = 1; id < reader->id_count; id++) {
 		uint32_t location = reader->locations[id], parent = reader->parents[id];
@@ -252,7 +262,6 @@ void experiment_stacks_read(struct stack_tree *tree, const struct read_context *
 		block_file_close(&file);
 	}
 	free(reader.parents);
-	vec_fini(&reader.recent);
 	stack_builder_fini(&reader.builder);
 }
 

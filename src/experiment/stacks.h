@@ -15,14 +15,15 @@
 
 #define STACK_NO_NODE	  UINT32_MAX
 #define STACK_NO_LOCATION UINT32_MAX
+#define STACK_EPOCH_MAX	  ((1u << 30) - 1) /* later ones, which only damage makes, are it */
 
 /* An address at a time; see docs/format.md on epochs. pc < FORMAT_PC_LIMIT: a stand-in. */
-struct stack_location {
+struct __attribute__((packed, aligned(4))) stack_location {
 	uint64_t pc;
-	uint32_t epoch;
-	bool is_trigger; /* of an event that was recorded behind it; never in files */
-	bool is_target; /* likewise: where a branch may have led to, see analysis/code/attribution.h
-			 */
+	uint32_t epoch : 30;
+	bool is_trigger : 1; /* of an event that was recorded behind it; never in files */
+	bool is_target : 1;  /* likewise: where a branch may have led to, see
+				analysis/code/attribution.h */
 };
 
 struct stack_node {
@@ -57,6 +58,8 @@ void stack_builder_init(struct stack_builder *builder, struct stack_tree *tree);
 uint32_t stack_builder_location(struct stack_builder *builder, uint64_t pc, uint32_t epoch);
 /* The node of this parent and location. */
 uint32_t stack_builder_node(struct stack_builder *builder, uint32_t parent, uint32_t location);
+/* No location will be added: what finds those that are there is let go. */
+void stack_builder_forget_locations(struct stack_builder *builder);
 void stack_builder_fini(struct stack_builder *builder);
 
 /*

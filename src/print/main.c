@@ -128,6 +128,23 @@ static void complain_missing(const struct print *print, const struct plan *plan)
 		print->program, print->program);
 }
 
+/* One beside itself is what some compare. */
+static enum status open_session(struct print *print, struct arguments *arguments,
+				enum command_need need, bool with_inlines, struct diag_list *diags)
+{
+	struct experiment_paths *paths = &arguments->experiments;
+
+	if (first_that_sets(&arguments->plan, SETS_GROUPS))
+		return session_open_apart(paths->items, paths->count, &print->watch,
+					  &print->session, diags);
+	experiment_paths_drop_twins(paths, diags);
+	if (need == NEED_ALL)
+		return session_open(paths->items, paths->count, &print->watch, &print->session,
+				    diags);
+	return cache_open(paths->items, paths->count, need == NEED_CODE, with_inlines,
+			  &print->watch, &print->session, diags);
+}
+
 static bool open_experiments(struct print *print, struct arguments *arguments,
 			     enum command_need need, bool with_inlines)
 {
@@ -138,14 +155,7 @@ static bool open_experiments(struct print *print, struct arguments *arguments,
 		complain_missing(print, &arguments->plan);
 		return false;
 	}
-	/* one beside itself is what some compare */
-	if (!first_that_sets(&arguments->plan, SETS_GROUPS))
-		experiment_paths_drop_twins(paths, &diags);
-	enum status status =
-		need == NEED_ALL ? session_open(paths->items, paths->count, &print->watch,
-						&print->session, &diags)
-				 : cache_open(paths->items, paths->count, need == NEED_CODE,
-					      with_inlines, &print->watch, &print->session, &diags);
+	enum status status = open_session(print, arguments, need, with_inlines, &diags);
 
 	if (status != STATUS_OK)
 		print->session = NULL;

@@ -6,6 +6,7 @@
 #include "print/startup_files.h"
 
 #include "base/array.h"
+#include "base/file_map.h"
 #include "base/folder.h"
 #include "base/memory.h"
 #include "print/commands/command_defaults.h"
@@ -109,13 +110,15 @@ static void read_lines(struct print *print, struct startup *startup, FILE *file,
 	print->script_line = 0;
 }
 
-/* Whether only this user or root can change it, or, of a sticky directory, their files in it. */
-static bool is_own(int fd)
+/* Of one's own file, which one expects to be read. */
+static void say_ignored(struct print *print, int fd, const char *path)
 {
 	struct stat info;
 
-	return fd >= 0 && !fstat(fd, &info) && (!info.st_uid || info.st_uid == geteuid()) &&
-	       (!(info.st_mode & S_IWOTH) || (S_ISDIR(info.st_mode) && info.st_mode & S_ISVTX));
+	if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_uid == geteuid())
+		say_warning(print,
+			    "%s is not read: others can write it, or what lies in its directory",
+			    path);
 }
 
 static void read_file(struct print *print, struct startup *startup, const char *directory,
@@ -125,12 +128,14 @@ static void read_file(struct print *print, struct startup *startup, const char *
 	 */
 	char *path = xasprintf("%s/%s", directory, name);
 	int folder = folder_open(directory, 0), fd = folder_open_named(path, NULL);
-	FILE *file = is_own(folder) && is_own(fd) ? fdopen(fd, "r") : NULL;
+	FILE *file =
+		file_gives_commands(folder) && file_gives_commands(fd) ? fdopen(fd, "r") : NULL;
 
 	if (file) {
 		read_lines(print, startup, file, path);
 		fclose(file);
 	} else if (fd >= 0) {
+		say_ignored(print, fd, path);
 		close(fd);
 	}
 	folder_close(folder);

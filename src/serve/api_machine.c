@@ -3,6 +3,7 @@
  * Requests about this machine and its files: experiments of the directory, what can be recorded,
  * recordings, notes, the start-up file.  What other subcommands answer is asked of them.
  */
+#include "base/file_map.h"
 #include "base/folder.h"
 #include "base/json.h"
 #include "format/format.h"
@@ -416,21 +417,12 @@ static bool is_replaced(json_t *settings, const char *line, size_t length)
 	return false;
 }
 
-/* Whether start-up files in a directory, or such a file, are read: nobody else has a say in it. */
-static bool is_own(int fd)
-{
-	struct stat info;
-
-	return !fstat(fd, &info) && (!info.st_uid || info.st_uid == geteuid()) &&
-	       (!(info.st_mode & S_IWOTH) || (S_ISDIR(info.st_mode) && info.st_mode & S_ISVTX));
-}
-
 /* The lines of the file that stay. False: there is one, but it is a link, another user's, or cannot
  * be read. */
 static bool keep_others(int folder, json_t *settings, struct strbuf *out)
 {
 	int fd = folder_open_file(folder, startup_file, O_RDONLY, 0);
-	FILE *file = fd >= 0 && is_own(fd) ? fdopen(fd, "r") : NULL;
+	FILE *file = fd >= 0 && file_gives_commands(fd) ? fdopen(fd, "r") : NULL;
 	char *line = NULL;
 	size_t capacity = 0;
 	ssize_t length;
@@ -471,7 +463,7 @@ void serve_save(struct server *server, const struct request *request, json_t *bo
 	struct strbuf text = {0};
 	int folder = server->folder;
 
-	if (folder < 0 || !is_own(folder))
+	if (folder < 0 || !file_gives_commands(folder))
 		reply_error(reply, HTTP_UNPROCESSABLE,
 			    "%s is read from directories only that nobody else can change, and %s "
 			    "is none: start helio view in one of your own to save settings",

@@ -409,3 +409,22 @@ def traces(t):
     text = t.run(t.helio, 'print', '-compare', 'delta', '-limit', '1', '-leaks', '-compare', 'ratio', '-allocs', '-heapstat', programs[0], programs[1]).out
     for line in ('Experiment: run.1.er', 'Experiment: run.2.er', '  run.2.er: Instances = +', '  run.2.er: Instances x '):
         t.check(line in text, f'{line} in {text[:600]}')
+
+
+@test
+def named_again_in_a_group(t):
+    """An experiment that is named by itself and in a group, or in two of them, counts once; where experiments are compared it is in each column that has it."""
+    paths, events = zip(*(build(t, f'run{seed}', seed) for seed in (30, 31)))
+    for name, members in (('all.erg', paths), ('one.erg', paths[:1])):
+        (t.directory / name).write_text('#analyzer experiment group\n' + ''.join(f'{path.name}\n' for path in members))
+    all_of, one, both = t.directory / 'all.erg', t.directory / 'one.erg', events[0] + events[1]
+    total = sum(exclusive(both, name) for name in FUNCTIONS)
+    alone = sum(exclusive(events[0], name) for name in FUNCTIONS)
+    for named in (all_of,), (paths[0], all_of), (all_of, paths[0]), (one, all_of), (all_of, one, paths[1]), (f'{t.directory}/./run30.er', all_of):
+        result = t.run(t.helio, 'print', '-printmode', 'json', '-metrics', 'e.user:name', '-functions', *named)
+        t.near(rows_of(json.loads(result.out))['<Total>']['e.user'], total, f'{named}')
+        t.equal('is named twice; it counts once' in result.out + result.err, len(named) > 1, f'{named}: {result.err}')
+    shown = t.print(all_of, '-metrics', 'e.user:name', '-compare', 'on', '-functions', paths[0])[-1]
+    row = rows_of(shown)['<Total>']
+    t.near(row['e.user.1'], alone, 'compared: the one')
+    t.near(row['e.user.2'], total, 'compared: the group')

@@ -292,6 +292,36 @@ def copies_through_a_link_of_another_user(t):
 
 
 @test
+def recordings_through_a_link_of_another_user(t):
+    """`collect` and `attach` make no experiment, and add to no group, where one leads to, wherever in the path it is; one's own link is followed."""
+    t.need_root()
+    treasure = t.directory / 'treasure'
+    treasure.mkdir()
+    (treasure / 'all.erg').write_text('#analyzer experiment group\n')
+    for name in 'foreign', 'own':
+        (t.directory / name).symlink_to(treasure)
+    (t.directory / 'to_foreign').symlink_to('foreign')
+    os.chown(t.directory / 'foreign', 65534, 65534, follow_symlinks=False)
+    before = state(treasure)
+    with Program(t, t.target('late')) as program:
+        for command, what in ('collect', t.target('empty')), ('attach', str(program.pid)):
+            for options in (['-o', 'foreign/x.er'], ['-d', 'foreign'], ['-d', 'to_foreign'], ['-o', './/to_foreign/../treasure/x.er'], ['-o', 'foreign/x.er', '-O'],
+                            ['-g', 'foreign/all.erg'], ['-g', 'to_foreign/new.erg']):
+                if command == 'attach' and '-g' in options:
+                    continue
+                if options[-1] == '-O':
+                    options = ['-O', options[1]]
+                result = t.run(t.helio, command, *options, *(['--for', '0.1'] if command == 'attach' else ['-A', 'off']), what, cwd=t.directory)
+                t.check(result.status and 'link of another user' in result.err, f'{command} {options}: status {result.status}, {result.err}')
+                t.equal(state(treasure), before, f'what {command} {options} has made ({result.err})')
+        program.end()
+    result = t.run(t.helio, 'collect', '-A', 'off', '-d', 'own', '-g', 'all.erg', t.target('empty'), cwd=t.directory)
+    t.equal(result.status, 0, result.err)
+    t.equal((treasure / 'all.erg').read_text().splitlines()[1:], ['all.1.er'], 'the group through a link of its own')
+    t.check((treasure / 'all.1.er' / 'log.xml').exists(), f'{os.listdir(treasure)}')
+
+
+@test
 def a_link_of_another_user_to_an_experiment(t):
     """Nothing is written, moved or removed there, wherever in the path the link is; one's own link, or root's, is followed."""
     t.need_root()

@@ -25,6 +25,7 @@ class Places:
         result = self.t.run(self.t.helio, 'print', '-printmode', mode, *words, self.experiment, cwd=directory / 'here',
                             env={'HOME': str(directory / 'home'), 'HELIO_SYSCONFDIR': str(directory / 'system')})
         self.t.equal(result.status, status, result.err)
+        self.said = result.out + result.err
         return result
 
     def metrics(self, *words):
@@ -57,6 +58,13 @@ def files_of_others(t):
     t.equal(places.metrics(), usual, 'one that everybody can write')
     file.chmod(0o644)
     if t.as_root():
+        os.chown(file, 0, 65534)
+        file.chmod(0o664)
+        t.equal(places.metrics(), usual, 'one that a group can write')
+        t.check('is not read: others can write it' in places.said, places.said)
+        os.chown(file, 0, 0)
+        t.equal(places.metrics()[1], 'i.user', "one that the group of the user's own number can write")
+        file.chmod(0o644)
         os.chown(file, 65534, 65534)
         t.equal(places.metrics(), usual, 'one of another user')
         os.chown(file, 0, 0)

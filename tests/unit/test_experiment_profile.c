@@ -436,7 +436,7 @@ static uint64_t said(const struct fixture *fixture, size_t row, unsigned field)
 	uint64_t number = rows_get(&fixture->profile.rows, ROW_CONTEXT, row);
 
 	assert_in_range(number, 0, fixture->contexts.items.count - 1);
-	return fixture->contexts.items.items[number].field[RUNTIME_OPENMP][field];
+	return context_table_get(&fixture->contexts, number).field[RUNTIME_OPENMP][field];
 }
 
 static void test_contexts(void **state)

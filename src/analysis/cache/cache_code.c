@@ -188,7 +188,7 @@ static void take_pcs(struct cache_reader *reader, struct session *session)
 		pc->is_target = cache_take_number(reader);
 		pc->address = last.address + (uint64_t)cache_take_signed(reader);
 		pc->file = take_file(reader, session, pc->object) - 1;
-		pc->line = (uint32_t)(last.line + cache_take_signed(reader));
+		pc->line = (uint32_t)(last.line + cache_take_signed(reader)) & CODE_LINE_MAX;
 		if (has_instructions)
 			code->instructions[i] = pc->address - (uint64_t)cache_take_signed(reader);
 		last = *pc;

@@ -36,12 +36,25 @@ static uint32_t add_pc(struct code *code, const struct code_pc *pc)
 	}
 }
 
+/* For so many more pcs at once: pieces that they outgrow would lie between all else. */
+static void make_room(struct code *code, size_t more)
+{
+	size_t most = code->pcs.count + more;
+
+	if (more < code->pcs.count || most <= code->pcs.capacity)
+		return;
+	code->pcs.items = xrealloc(code->pcs.items, most * sizeof(*code->pcs.items));
+	code->pcs.capacity = most;
+	pair_set_reserve(&code->known.known, code->known.keys.items, more);
+}
+
 static void add_process(struct session *session, const struct experiment *experiment,
 			const struct process *process)
 {
 	size_t count = process->stacks.locations.count;
 	uint32_t *pcs = xmalloc(count * sizeof(*pcs));
 
+	make_room(session->code, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct code_pc pc = {
 			.file = LINES_NONE,

@@ -14,13 +14,14 @@ struct isa;
 
 /* A distinct address of a load object that a stack goes through. */
 struct code_pc {
-	uint32_t object;   /* of the session */
-	uint32_t function; /* announced ones may have been at one address, one after the other */
-	uint64_t address;  /* in the object; the last byte of a call, for a caller */
-	bool is_target;	   /* stands for what could not be passed on beyond the branches to it */
-	uint32_t file;	   /* for code_file(), or LINES_NONE; after code_need_lines() */
-	uint32_t line;	   /* 0: none */
+	uint64_t address;   /* in the object; the last byte of a call, for a caller */
+	uint32_t object;    /* of the session */
+	uint32_t function;  /* announced ones may have been at one address, one after the other */
+	uint32_t file;	    /* for code_file(), or LINES_NONE; after code_need_lines() */
+	uint32_t line : 31; /* 0: none */
+	bool is_target : 1; /* stands for what could not be passed on beyond the branches to it */
 };
+#define CODE_LINE_MAX INT32_MAX
 
 /*
  * The call stacks by pc, those of one process after the other: behind each node is its subtree, so
@@ -82,11 +83,14 @@ const struct finished_sums *code_weights(struct tally *tally);
  * its stack's leaf is in it, inclusively once where any pc of its stack is.
  */
 struct code_sums {
-	struct measure_sums exclusive, inclusive;
+	struct finished_sums exclusive, inclusive;
 	struct measure_sums total; /* one place */
 };
 /* group: by pc, or NODE_NONE: in none. The caller's to free with code_sums_fini. */
 void code_count(struct tally *tally, const uint32_t *group, uint32_t groups, struct code_sums *out);
+/* The same without a measure that nobody asks for: of many groups it takes memory. */
+void code_count_but(struct tally *tally, const uint32_t *group, uint32_t groups,
+		    enum measure left_out, struct code_sums *out);
 /* Adds to a group what was spent in code that a Java machine has compiled, of methods that are
  * innermost there: of a method, all of which is in other groups, too. */
 void code_count_compiled(struct tally *tally, uint32_t function, uint32_t group,

@@ -158,49 +158,60 @@ static struct outermost find_outermost(const struct code_tree *tree, const uint3
 	return found;
 }
 
-/* before: room for one number more than there are nodes. */
+/* weight: of each node, with room for one number more; it is used up. */
 static void fold(const struct code_tree *tree, const uint32_t *group,
-		 const struct outermost *outermost, const uint64_t *weight, uint64_t *before,
-		 enum measure measure, struct code_sums *out)
+		 const struct outermost *outermost, uint64_t *weight, enum measure measure,
+		 struct code_sums *out)
 {
-	uint64_t *exclusive = measure_array(&out->exclusive, measure);
-	uint64_t *inclusive = measure_array(&out->inclusive, measure);
+	uint64_t *exclusive = xcalloc(out->exclusive.nodes + 1, sizeof(*exclusive)), *inclusive;
 	uint64_t sum = 0;
 
 	for (size_t node = 0; node < tree->count; node++) {
-		before[node] = sum;
-		sum += weight[node];
-		if (weight[node] && tree->pc[node] != NODE_NONE &&
-		    group[tree->pc[node]] != NODE_NONE)
-			exclusive[group[tree->pc[node]]] += weight[node];
+		uint64_t own = weight[node];
+
+		weight[node] = sum; /* of all nodes before it */
+		sum += own;
+		if (own && tree->pc[node] != NODE_NONE && group[tree->pc[node]] != NODE_NONE)
+			exclusive[group[tree->pc[node]]] += own;
 	}
-	before[tree->count] = sum;
+	weight[tree->count] = sum;
+	finished_take(&out->exclusive, measure, exclusive);
+	inclusive = xcalloc(out->inclusive.nodes + 1, sizeof(*inclusive));
 	for (size_t i = 0; i < outermost->count; i++) {
 		uint32_t node = outermost->nodes[i];
+		uint64_t below = weight[tree->end[node]] - weight[node];
 
-		inclusive[group[tree->pc[node]]] += before[tree->end[node]] - before[node];
+		if (below)
+			inclusive[group[tree->pc[node]]] += below;
 	}
 	measure_array(&out->total, measure)[0] += sum;
+	finished_take(&out->inclusive, measure, inclusive);
 }
 
 void code_count(struct tally *tally, const uint32_t *group, uint32_t groups, struct code_sums *out)
+{
+	code_count_but(tally, group, groups, MEASURE_NONE, out);
+}
+
+void code_count_but(struct tally *tally, const uint32_t *group, uint32_t groups,
+		    enum measure left_out, struct code_sums *out)
 {
 	const struct code_tree *tree = &tally->session->code->tree;
 	bool is_kept = tally->session->has_no_events && !tally->has_code_weights;
 	const struct finished_sums *weights = is_kept ? NULL : code_weights(tally);
 	uint64_t *weight = xmalloc((tree->count + 1) * sizeof(*weight));
 	struct outermost outermost = find_outermost(tree, group, groups);
-	uint64_t *before = xmalloc((tree->count + 1) * sizeof(*before));
 
 	*out = (struct code_sums){
 		.exclusive.nodes = groups, .inclusive.nodes = groups, .total.nodes = 1};
 	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		if (i == left_out)
+			continue;
 		if (weights ? finished_read(weights, (enum measure)i, weight)
 			    : cache_values(&tree->kept, (enum measure)i, weight))
-			fold(tree, group, &outermost, weight, before, (enum measure)i, out);
+			fold(tree, group, &outermost, weight, (enum measure)i, out);
 	}
 	free(weight);
-	free(before);
 	free(outermost.nodes);
 }
 
@@ -239,24 +250,24 @@ void code_count_compiled(struct tally *tally, uint32_t function, uint32_t group,
 
 		if (!sum)
 			continue;
-		measure_array(&out->exclusive, (enum measure)i)[group] += sum;
-		measure_array(&out->inclusive, (enum measure)i)[group] += sum;
+		finished_add(&out->exclusive, (enum measure)i, group, sum);
+		finished_add(&out->inclusive, (enum measure)i, group, sum);
 	}
 }
 
 void code_sums_fini(struct code_sums *sums)
 {
-	measure_fini(&sums->exclusive);
-	measure_fini(&sums->inclusive);
+	finished_fini(&sums->exclusive);
+	finished_fini(&sums->inclusive);
 	measure_fini(&sums->total);
 }
 
 double code_value(const struct code_sums *sums, uint32_t group, const struct metric_choice *choice)
 {
-	const struct measure_sums *of =
+	const struct finished_sums *of =
 		choice->flavor == FLAVOR_EXCLUSIVE ? &sums->exclusive : &sums->inclusive;
 
-	return values_convert(choice->metric, values_at(of, group, choice->metric));
+	return values_convert(choice->metric, values_at_finished(of, group, choice->metric));
 }
 
 double code_total(const struct code_sums *sums, const struct metric_choice *choice)

@@ -201,6 +201,13 @@ struct isa *code_isa(struct session *session, uint32_t function, struct arena *a
 
 /* ---- the lines of the table of addresses ---- */
 
+/* Debug information may claim any line. */
+static void set_line(struct code_pc *pc, uint32_t file, uint32_t line)
+{
+	pc->file = file;
+	pc->line = line > CODE_LINE_MAX ? CODE_LINE_MAX : line;
+}
+
 static void find_in_file(struct session *session, struct lines *lines, const uint32_t *order,
 			 size_t count)
 {
@@ -211,10 +218,8 @@ static void find_in_file(struct session *session, struct lines *lines, const uin
 	for (size_t i = 0; i < count; i++)
 		addresses[i] = pcs[order[i]].address;
 	lines_find(lines, addresses, count, rows);
-	for (size_t i = 0; i < count; i++) {
-		pcs[order[i]].file = rows[i].line ? rows[i].file : LINES_NONE;
-		pcs[order[i]].line = rows[i].line;
-	}
+	for (size_t i = 0; i < count; i++)
+		set_line(&pcs[order[i]], rows[i].line ? rows[i].file : LINES_NONE, rows[i].line);
 	free(addresses);
 	free(rows);
 }
@@ -237,10 +242,8 @@ static void find_announced(struct session *session, const uint32_t *order, size_
 		for (size_t k = 0; k < rows.count; k++) {
 			const struct line_row *row = &rows.items[k];
 
-			if (pc->address - row->start >= row->end - row->start)
-				continue;
-			pc->file = row->file;
-			pc->line = row->line;
+			if (pc->address - row->start < row->end - row->start)
+				set_line(pc, row->file, row->line);
 		}
 	}
 	vec_fini(&rows);

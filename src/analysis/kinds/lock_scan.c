@@ -4,6 +4,9 @@
  * looked up once, and what turns out to be a variable of a load object goes to the lock of
  * that variable.  Where allocations were traced too, the locks in blocks from one call stack, at
  * the same offset, are one: a program has as many as it likes of those.
+ *
+ * A lock takes 50 times what an event does in the file.  Where there are more locks than a twelfth
+ * of the events, and PLAIN_ALWAYS, these are dealt out to parts by what they are told apart by.
  */
 #include "analysis/kinds/lock_scan.h"
 
@@ -13,13 +16,17 @@
 #include "base/array.h"
 #include "format/lineage.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char unnamed_section[] = "<unnamed>", any_atomic[] = "<atomic>";
 
-/* For threads that are counted for all locks together. */
-#define LOCK_ALL UINT32_MAX
+enum { PLAIN_ALWAYS = 1 << 17, PLAIN_PER_ROWS = 12 };
+
+/* A lock in hand: its number, or that of a plain one; or none. */
+#define IS_PLAIN 0x80000000u
+#define NO_LOCK	 (HASH_NONE - 1)
 
 /* Tables of two parts: 16 bits, and 48 bits of address. */
 static uint64_t pack(uint32_t group, uint64_t address)
@@ -27,16 +34,52 @@ static uint64_t pack(uint32_t group, uint64_t address)
 	return (uint64_t)group << 48 | (address & ((UINT64_C(1) << 48) - 1));
 }
 
-static uint32_t add_lock(struct lock_scan *scan, struct hash_map *map, uint64_t key,
-			 const char *name, const char *object)
+static struct lock *lock_at(struct lock_scan *scan, uint32_t reference)
 {
-	uint32_t fresh = (uint32_t)scan->locks.count;
-	uint32_t lock = hash_map_put(map, key, fresh);
+	return reference & IS_PLAIN ? &scan->plain.items.items[reference & ~IS_PLAIN]
+				    : &scan->named.items.items[reference];
+}
 
-	if (lock == fresh)
-		*vec_push(&scan->locks) =
-			(struct lock){.name = name, .object = object, .image = scan->image};
-	return lock;
+static bool is_same(const struct lock *a, const struct lock *b)
+{
+	return a->object == b->object && (a->object || a->image == b->image) &&
+	       a->maker.process == b->maker.process && a->maker.node == b->maker.node &&
+	       !strcmp(a->name, b->name);
+}
+
+static void add_lock(struct lock_scan *scan, struct lock_list *list, struct lock lock)
+{
+	lock.image = scan->image;
+	lock.is_sought = scan->sought && is_same(&lock, scan->sought);
+	*vec_push(&list->items) = lock;
+}
+
+static uint32_t named_lock(struct lock_scan *scan, unsigned family, uint64_t key, const char *name,
+			   const char *object)
+{
+	uint32_t fresh = (uint32_t)scan->named.items.count;
+	uint32_t number = hash_map_put(&scan->variables[family], key, fresh);
+
+	if (number == fresh)
+		add_lock(scan, &scan->named, (struct lock){.name = name, .object = object});
+	return number;
+}
+
+/* Whether what is told apart by that hash is of the part in hand. */
+static bool is_in_part(const struct lock_scan *scan, uint64_t hash)
+{
+	return scan->parts < 2 || (hash >> 32) % scan->parts == scan->part;
+}
+
+/* Makes room for one more plain lock; false: there are too many already. */
+static bool may_add_plain(struct lock_scan *scan)
+{
+	size_t room = scan->rows / PLAIN_PER_ROWS;
+
+	if (room < PLAIN_ALWAYS)
+		room = PLAIN_ALWAYS;
+	scan->is_over = scan->parts < 2 && scan->most && scan->plain.items.count >= room;
+	return !scan->is_over;
 }
 
 /* Addresses are used again, for other things too. A lock that is read and written is one, and so is
@@ -56,41 +99,52 @@ static uint32_t find_block(struct lock_scan *scan, uint64_t address, uint64_t ti
 	if (row != HASH_NONE && block_index_holds(&scan->blocks, row, address, time_ns))
 		return row;
 	row = block_index_find(&scan->blocks, address, time_ns);
-	if (row != BLOCK_NONE)
+	if (row != BLOCK_NONE && scan->parts < 2)
 		hash_map_put(&scan->block_rows, address, row);
 	return row;
 }
 
 /* A lock in memory that was allocated: those from one place are one. */
-static uint32_t lock_of_block(struct lock_scan *scan, unsigned family, uint32_t row,
-			      uint64_t address)
+static uint32_t add_block(struct lock_scan *scan, uint32_t node, uint64_t offset)
 {
-	const struct experiment_trace *heap = &scan->process->traces[TRACE_HEAP];
 	const struct stack_node *nodes = scan->process->stacks.nodes.items;
-	uint32_t node = session_shown(&scan->session->scanned.items[scan->process_number],
-				      VIEW_USER, trace_stack(heap, row));
-	uint64_t offset = address - trace_field(heap, HEAP_ADDRESS, row);
-	char *key = xasprintf("%u %u %u %llx", family, scan->process_number, node,
-			      (unsigned long long)offset);
-	uint32_t number = string_table_add(&scan->block_keys, key);
-	uint32_t known = hash_map_get(&scan->block_locks, number);
-
-	free(key);
-	if (known != HASH_NONE)
-		return known;
-
 	const char *place = node == STACK_ROOT
 				    ? "<no call stack recorded>"
 				    : place_of_code(scan->session, scan->experiment, scan->process,
 						    nodes[node].location, NAME_SHORT);
 
-	known = add_lock(scan, &scan->block_locks, number,
-			 arena_printf(&scan->session->arena, "block from %s, byte %llu", place,
-				      (unsigned long long)offset),
-			 NULL);
-	scan->locks.items[known].maker = (struct lock_place){
-		.experiment = scan->experiment, .process = scan->process, .node = node};
-	return known;
+	add_lock(scan, &scan->plain,
+		 (struct lock){.name = arena_printf(&scan->plain_names, "block from %s, byte %llu",
+						    place, (unsigned long long)offset),
+			       .maker = {.experiment = scan->experiment,
+					 .process = scan->process,
+					 .node = node}});
+	return (uint32_t)scan->plain.items.count - 1;
+}
+
+static uint32_t lock_of_block(struct lock_scan *scan, unsigned family, uint32_t row,
+			      uint64_t address)
+{
+	const struct experiment_trace *heap = &scan->process->traces[TRACE_HEAP];
+	uint32_t node = session_shown(&scan->session->scanned.items[scan->process_number],
+				      VIEW_USER, trace_stack(heap, row));
+	uint64_t offset = address - trace_field(heap, HEAP_ADDRESS, row);
+	char key[80];
+	int length = snprintf(key, sizeof(key), "%u %u %u %llx", family, scan->process_number, node,
+			      (unsigned long long)offset);
+
+	if (!is_in_part(scan, hash_text(key, (size_t)length)))
+		return NO_LOCK;
+
+	uint32_t number = string_table_add(&scan->block_keys, key);
+	uint32_t known = hash_map_get(&scan->block_locks, number);
+
+	if (known == HASH_NONE) {
+		if (!may_add_plain(scan))
+			return NO_LOCK;
+		known = hash_map_put(&scan->block_locks, number, add_block(scan, node, offset));
+	}
+	return known | IS_PLAIN;
 }
 
 /* gcc: .gomp_critical_user_NAME; clang: .gomp_critical_user_NAME.var, with or without the first
@@ -111,29 +165,51 @@ static const char *critical_name(struct session *session, const char *variable)
 	return length ? arena_printf(&session->arena, "%.*s", (int)length, name) : unnamed_section;
 }
 
+/* The lock of an address that is in no block, seen for the first time in this part. */
+static uint32_t new_address(struct lock_scan *scan, unsigned family, uint64_t address, uint64_t key)
+{
+	struct session *session = scan->session;
+	struct place place;
+	uint32_t found;
+
+	if (place_of_data(session, scan->experiment, scan->process, address, &place)) {
+		found = named_lock(scan, family, pack(place.object, place.address),
+				   family == LOCK_CRITICAL ? critical_name(session, place.name)
+							   : place.name,
+				   session->objects.items[place.object].path);
+	} else {
+		if (!may_add_plain(scan))
+			return NO_LOCK;
+		found = (uint32_t)scan->plain.items.count | IS_PLAIN;
+		add_lock(scan, &scan->plain,
+			 (struct lock){.name = arena_printf(&scan->plain_names, "0x%llx",
+							    (unsigned long long)address)});
+	}
+	return hash_map_put(&scan->addresses[family], key, found);
+}
+
+/*
+ * In one part, an address that was once in no block goes on being that one, which saves to look for
+ * a block.  In several it has to be looked for, as it tells the part.
+ */
 static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_t address,
 				uint64_t time_ns)
 {
-	struct session *session = scan->session;
 	uint64_t key = pack(scan->image, address);
-	uint32_t known = hash_map_get(&scan->addresses[family], key);
-	uint32_t block = BLOCK_NONE;
-	struct place place;
+	uint32_t known = HASH_NONE, block = BLOCK_NONE;
 
+	if (scan->parts < 2 || !scan->blocks.count)
+		known = hash_map_get(&scan->addresses[family], key);
 	if (known != HASH_NONE)
 		return known;
 	if (scan->blocks.count)
 		block = find_block(scan, address, time_ns);
 	if (block != BLOCK_NONE)
 		return lock_of_block(scan, family, block, address);
-	if (!place_of_data(session, scan->experiment, scan->process, address, &place))
-		return add_lock(
-			scan, &scan->addresses[family], key,
-			arena_printf(&session->arena, "0x%llx", (unsigned long long)address), NULL);
-	known = add_lock(scan, &scan->variables[family], pack(place.object, place.address),
-			 family == LOCK_CRITICAL ? critical_name(session, place.name) : place.name,
-			 session->objects.items[place.object].path);
-	return hash_map_put(&scan->addresses[family], key, known);
+	if (!is_in_part(scan, hash_u64(key)))
+		return NO_LOCK;
+	known = hash_map_get(&scan->addresses[family], key);
+	return known == HASH_NONE ? new_address(scan, family, address, key) : known;
 }
 
 /* Monitors of Java go by the class of their object, in all processes. */
@@ -144,7 +220,7 @@ static uint32_t lock_of_class(struct lock_scan *scan, uint64_t number)
 	const char *class = text ? text : "<Unknown>";
 	uint32_t key = string_table_add(&scan->classes, class);
 
-	return add_lock(scan, &scan->addresses[SYNC_MONITOR], key, class, NULL);
+	return named_lock(scan, SYNC_MONITOR, key, class, NULL);
 }
 
 /* Ordered sections go by where they are in the code, which user mode shows below the wait. */
@@ -161,25 +237,36 @@ static uint32_t lock_of_place(struct lock_scan *scan, uint32_t stack)
 	if (node != STACK_ROOT)
 		place = place_of_code(scan->session, scan->experiment, scan->process,
 				      stacks->nodes.items[node].location, NAME_SHORT);
-	return add_lock(scan, &scan->addresses[LOCK_ORDERED],
-			string_table_add(&scan->places, place), place, NULL);
+	return named_lock(scan, LOCK_ORDERED, string_table_add(&scan->places, place), place, NULL);
+}
+
+/* Whether something else than an address tells which lock it is. */
+static bool has_own_name(const struct lock_event *event)
+{
+	unsigned family = family_of(event->type);
+
+	return family == SYNC_JOIN || family == SYNC_MONITOR || family == LOCK_ORDERED ||
+	       family == LOCK_ATOMIC || (family == LOCK_CRITICAL && !event->object);
 }
 
 static uint32_t lock_of(struct lock_scan *scan, const struct lock_event *event, uint64_t time_ns,
 			uint32_t stack)
 {
-	if (event->type == SYNC_JOIN)
-		return add_lock(scan, &scan->addresses[SYNC_JOIN], scan->image, "<threads>", NULL);
-	if (family_of(event->type) == SYNC_MONITOR)
+	unsigned family = family_of(event->type);
+
+	if (!has_own_name(event))
+		return lock_of_address(scan, family, event->object, time_ns);
+	if (scan->part)
+		return NO_LOCK; /* that was in the first one */
+	if (family == SYNC_JOIN)
+		return named_lock(scan, family, scan->image, "<threads>", NULL);
+	if (family == SYNC_MONITOR)
 		return lock_of_class(scan, event->object);
-	if (event->type == LOCK_CRITICAL && !event->object)
-		return add_lock(scan, &scan->addresses[LOCK_CRITICAL], pack(scan->image, 0),
-				unnamed_section, NULL);
 	if (event->type == LOCK_ORDERED)
 		return lock_of_place(scan, stack);
 	if (event->type == LOCK_ATOMIC)
-		return add_lock(scan, &scan->addresses[LOCK_ATOMIC], scan->image, any_atomic, NULL);
-	return lock_of_address(scan, family_of(event->type), event->object, time_ns);
+		return named_lock(scan, family, scan->image, any_atomic, NULL);
+	return named_lock(scan, family, ~(uint64_t)scan->image, unnamed_section, NULL);
 }
 
 static bool read_sync(const struct event_run *run, size_t row, struct lock_event *event)
@@ -218,17 +305,20 @@ bool lock_event_read(const struct event_run *run, size_t row, struct lock_event 
 	return run->kind == EVENTS_TRACE + TRACE_OMP && read_omp(run, row, event);
 }
 
-/* `last` was counted already; 0: none was. */
-static void count_thread(struct hash_map *seen, uint32_t lock, uint32_t thread, uint32_t *count,
-			 uint32_t *last)
+/* `seen` has all but the first of each lock, as most have no other. */
+static void count_thread(struct hash_map *seen, uint32_t lock, uint32_t thread,
+			 struct lock_threads *threads)
 {
 	size_t before = seen->count;
 
-	if (thread == *last)
+	if (thread == threads->last)
 		return;
-	*last = thread;
-	hash_map_put(seen, (uint64_t)lock << 32 | thread, 0);
-	*count += seen->count > before;
+	threads->last = thread;
+	if (!threads->count)
+		threads->first = thread;
+	else if (thread != threads->first)
+		hash_map_put(seen, (uint64_t)lock << 32 | thread, 0);
+	threads->count += !threads->count || seen->count > before;
 }
 
 void lock_sums_add(struct lock_sums *sums, const struct lock_event *event)
@@ -256,15 +346,31 @@ int lock_sums_compare(const struct lock_sums *a, const struct lock_sums *b)
 }
 
 static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t number,
+			struct hash_map *waiters, struct hash_map *holders,
 			const struct lock_event *event, const struct event_run *run)
 {
 	lock->types |= 1u << event->type;
 	lock_sums_add(&lock->sums, event);
-	count_thread(&scan->waiters, number, scan->process_number << 16 ^ (uint32_t)run->thread,
-		     &lock->waiters, &lock->last_waiter);
+	count_thread(waiters, number, scan->process_number << 16 ^ (uint32_t)run->thread,
+		     &lock->waiters);
 	if (event->owner)
-		count_thread(&scan->holders, number, (uint32_t)event->owner, &lock->holders,
-			     &lock->last_holder);
+		count_thread(holders, number, (uint32_t)event->owner, &lock->holders);
+}
+
+static void count_row(struct lock_scan *scan, const struct lock_event *event,
+		      const struct event_run *run, size_t row)
+{
+	uint32_t of = lock_of(scan, event, event_times(run)[row], event_stacks(run)[row]);
+
+	if (of == NO_LOCK)
+		return;
+
+	struct lock_list *list = of & IS_PLAIN ? &scan->plain : &scan->named;
+
+	count_event(scan, lock_at(scan, of), of, &list->waiters, &list->holders, event, run);
+	count_event(scan, &scan->total, 0, &scan->waiters, &scan->holders, event, run);
+	if (scan->visit && lock_at(scan, of)->is_sought)
+		scan->visit(scan, event, run, row);
 }
 
 /* One at a time: locks are found and named as they come. */
@@ -277,19 +383,12 @@ static void scan_piece(const struct scan_piece *piece, void *state)
 	if (run->kind != EVENTS_TRACE + TRACE_SYNC && run->kind != EVENTS_TRACE + TRACE_OMP)
 		return;
 	pthread_mutex_lock(&scan->mutex);
-	for (size_t row = 0; row < run->count; row++) {
+	for (size_t row = 0; row < run->count && !scan->is_over; row++) {
 		struct lock_event event;
 
-		if ((chosen && !chosen[row]) || !lock_event_read(run, row, &event))
-			continue;
-
-		uint32_t lock =
-			lock_of(scan, &event, event_times(run)[row], event_stacks(run)[row]);
-
-		count_event(scan, &scan->locks.items[lock], lock, &event, run);
-		count_event(scan, &scan->total, LOCK_ALL, &event, run);
-		if (scan->visit)
-			scan->visit(scan, lock, &event, run, row);
+		if ((!chosen || chosen[row]) && lock_event_read(run, row, &event) &&
+		    (!scan->types || scan->types >> event.type & 1))
+			count_row(scan, &event, run, row);
 	}
 	pthread_mutex_unlock(&scan->mutex);
 }
@@ -330,39 +429,36 @@ static void scan_processes(struct lock_scan *scan, const struct experiment *expe
 	}
 }
 
-void lock_scan_run(struct lock_scan *scan, struct tally *tally)
+static void forget_list(struct lock_list *list)
 {
-	struct session *session = tally->session;
-	size_t threads = scan_threads();
-	void **states = xmalloc(threads * sizeof(*states));
-	struct string_table images = {0};
-
-	for (size_t i = 0; i < threads; i++)
-		states[i] = scan;
-	pthread_mutex_init(&scan->mutex, NULL);
-	scan->tally = tally;
-	scan->session = session;
-	scan->total.name = "<Total>";
-	for (size_t i = 0; i < session->experiments.count; i++)
-		scan_processes(scan, session->experiments.items[i], i, &images, states);
-	free(states);
-	string_table_fini(&images);
+	vec_fini(&list->items);
+	hash_map_fini(&list->waiters);
+	hash_map_fini(&list->holders);
 }
 
-void lock_scan_fini(struct lock_scan *scan)
+/* What was found of the part in hand. */
+static void forget_part(struct lock_scan *scan)
 {
-	vec_fini(&scan->locks);
-	pthread_mutex_destroy(&scan->mutex);
-	for (unsigned family = 0; family < LOCK_TYPES; family++) {
+	forget_list(&scan->plain);
+	for (unsigned family = 0; family < LOCK_TYPES; family++)
 		hash_map_fini(&scan->addresses[family]);
-		hash_map_fini(&scan->variables[family]);
-	}
 	string_table_fini(&scan->block_keys);
+	hash_map_fini(&scan->block_locks);
+	arena_fini(&scan->plain_names);
+}
+
+static void forget_all(struct lock_scan *scan)
+{
+	forget_part(scan);
+	forget_list(&scan->named);
+	vec_fini(&scan->locks);
+	for (unsigned family = 0; family < LOCK_TYPES; family++)
+		hash_map_fini(&scan->variables[family]);
 	string_table_fini(&scan->classes);
 	string_table_fini(&scan->places);
-	hash_map_fini(&scan->block_locks);
 	hash_map_fini(&scan->waiters);
 	hash_map_fini(&scan->holders);
+	scan->total = (struct lock){.name = "<Total>"};
 }
 
 static int compare_locks(const void *a, const void *b)
@@ -373,14 +469,111 @@ static int compare_locks(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
+static const struct lock **order_of(const struct lock *locks, size_t count)
+{
+	const struct lock **order = xmalloc((count + 1) * sizeof(struct lock *));
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = &locks[i];
+	qsort(order, count, sizeof(struct lock *), compare_locks);
+	return order;
+}
+
+static bool is_asked_for(const struct lock_scan *scan, const struct lock *lock)
+{
+	struct arena arena = {0};
+	bool asked = scan->which && (!strcmp(lock->name, scan->which) ||
+				     !strcmp(lock_title(lock, &arena), scan->which));
+
+	arena_fini(&arena);
+	return asked;
+}
+
+/* Of the plain ones what is wanted. */
+static void keep_part(struct lock_scan *scan)
+{
+	size_t count = scan->plain.items.count;
+	const struct lock **order = order_of(scan->plain.items.items, count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (scan->most && i >= scan->most && !is_asked_for(scan, order[i]))
+			continue;
+
+		struct lock *kept = vec_push(&scan->locks);
+
+		*kept = *order[i];
+		kept->name = arena_strdup(&scan->session->arena, kept->name);
+	}
+	free(order);
+	forget_part(scan);
+}
+
+static void scan_part(struct lock_scan *scan, void *const *states)
+{
+	struct string_table images = {0};
+
+	scan->process_number = 0;
+	for (size_t i = 0; i < scan->session->experiments.count; i++)
+		scan_processes(scan, scan->session->experiments.items[i], i, &images, states);
+	string_table_fini(&images);
+}
+
+static size_t rows_of(const struct session *session)
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		const struct process *process = session->scanned.items[i].process;
+
+		rows += process->traces[TRACE_SYNC].rows.count +
+			process->traces[TRACE_OMP].rows.count;
+	}
+	return rows;
+}
+
+static void scan_parts(struct lock_scan *scan, size_t parts, void *const *states)
+{
+	scan->parts = parts;
+	for (scan->part = 0; scan->part < parts; scan->part++) {
+		scan_part(scan, states);
+		if (scan->is_over)
+			return;
+		keep_part(scan);
+	}
+}
+
+void lock_scan_run(struct lock_scan *scan, struct tally *tally)
+{
+	size_t threads = scan_threads();
+	void **states = xmalloc(threads * sizeof(*states));
+
+	for (size_t i = 0; i < threads; i++)
+		states[i] = scan;
+	pthread_mutex_init(&scan->mutex, NULL);
+	scan->tally = tally;
+	scan->session = tally->session;
+	scan->rows = rows_of(scan->session);
+	scan->total.name = "<Total>";
+	scan_parts(scan, scan->parts ? scan->parts : 1, states);
+	if (scan->is_over) {
+		forget_all(scan);
+		scan->is_over = false;
+		scan_parts(scan, PLAIN_PER_ROWS, states);
+	}
+	for (size_t i = 0; i < scan->named.items.count; i++)
+		*vec_push(&scan->locks) = scan->named.items.items[i];
+	free(states);
+}
+
+void lock_scan_fini(struct lock_scan *scan)
+{
+	pthread_mutex_destroy(&scan->mutex);
+	forget_all(scan);
+}
+
 const struct lock **lock_scan_order(const struct lock_scan *scan)
 {
-	const struct lock **order = xmalloc((scan->locks.count + 1) * sizeof(struct lock *));
-
-	for (size_t i = 0; i < scan->locks.count; i++)
-		order[i] = &scan->locks.items[i];
-	qsort(order, scan->locks.count, sizeof(struct lock *), compare_locks);
-	return order;
+	return order_of(scan->locks.items, scan->locks.count);
 }
 
 const char *lock_type_name(unsigned type)
@@ -399,11 +592,6 @@ const char *lock_type_name(unsigned type)
 #undef X
 
 	return names[type];
-}
-
-bool lock_is_openmp(unsigned types)
-{
-	return types >> LOCK_CRITICAL;
 }
 
 const char *lock_title(const struct lock *lock, struct arena *arena)

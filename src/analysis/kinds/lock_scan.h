@@ -11,6 +11,9 @@
 /* Kinds of waits: those of synchronization tracing, and OpenMP's. */
 enum { LOCK_CRITICAL = SYNC_TYPES, LOCK_OPENMP, LOCK_ATOMIC, LOCK_ORDERED, LOCK_TYPES };
 
+/* OpenMP's, as bits. */
+enum { LOCK_TYPES_OPENMP = (1 << LOCK_TYPES) - (1 << LOCK_CRITICAL) };
+
 /* A wait, or several of one thread that followed each other. */
 struct lock_event {
 	unsigned type;
@@ -30,22 +33,44 @@ struct lock_place {
 	uint32_t node;
 };
 
+/* Different ones. */
+struct lock_threads {
+	uint32_t count, first, last;
+};
+
 struct lock {
 	const char *name;	 /* lives as long as the session */
 	const char *object;	 /* path of its load object, or NULL */
 	struct lock_place maker; /* who allocated the block of memory that it is in */
 	uint32_t image;		 /* where it was first met */
 	unsigned types;		 /* bits of kinds of waits */
+	bool is_sought;
 	struct lock_sums sums;
-	uint32_t waiters, holders; /* threads */
-	uint32_t last_waiter, last_holder;
+	struct lock_threads waiters, holders;
 };
 
+/* What tells the locks in hand, by their numbers: those of `locks` or of `plain`. */
+struct lock_list {
+	VEC(struct lock) items;
+	struct hash_map waiters,
+		holders; /* lock << 32 | thread: those seen, but the first of each */
+};
+
+/*
+ * Locks that are variables, or known by a name, stay in `named` throughout.  Those that are only
+ * addresses, or bytes of blocks, may be as many as events; where they are very many, the events are
+ * gone through several times, each time for a part of these, and only what is wanted of it is kept.
+ */
 struct lock_scan {
-	/* the caller's: called for each event, or NULL */
-	void (*visit)(struct lock_scan *scan, uint32_t lock, const struct lock_event *event,
+	/* the caller's: called for each event of the lock that is the same as `sought`, or NULL */
+	void (*visit)(struct lock_scan *scan, const struct lock_event *event,
 		      const struct event_run *run, size_t row);
+	const struct lock *sought;
 	void *data;
+	size_t most;	   /* so many locks are wanted, those most waited for; 0: all */
+	const char *which; /* … and those of this name or title; or NULL */
+	unsigned types;	   /* bits of the kinds of waits that count; 0: all */
+	size_t parts;	   /* those that another scan took; 0: as needed */
 	/* what is in hand */
 	struct tally *tally;
 	struct session *session; /* its */
@@ -54,16 +79,21 @@ struct lock_scan {
 	uint32_t process_number; /* of the session, from 0 */
 	uint32_t image;		 /* of the processes that share addresses */
 	/* the result */
-	VEC(struct lock) locks;
+	VEC(struct lock) locks; /* that are wanted */
 	struct lock total;
 	/* its own */
 	pthread_mutex_t mutex;
-	struct hash_map addresses[LOCK_TYPES], variables[LOCK_TYPES]; /* by family, → lock */
-	struct block_index blocks;				      /* of the process in hand */
-	struct hash_map block_rows; /* address → row of the heap trace */
+	size_t rows, part;
+	bool is_over;		       /* too many for one part */
+	struct lock_list named, plain; /* plain: of the part in hand */
+	struct arena plain_names;
+	struct hash_map addresses[LOCK_TYPES]; /* by family, → reference(); of the part in hand */
+	struct hash_map variables[LOCK_TYPES]; /* by family, → number among the named */
+	struct block_index blocks;	       /* of the process in hand */
+	struct hash_map block_rows;	       /* address → row of the heap trace */
 	struct string_table block_keys, classes, places;
-	struct hash_map block_locks;	  /* number of a key → lock */
-	struct hash_map waiters, holders; /* lock << 32 | thread: those seen */
+	struct hash_map block_locks;	  /* number of a key → number among the plain */
+	struct hash_map waiters, holders; /* of all locks */
 };
 
 void lock_scan_run(struct lock_scan *scan, struct tally *tally);
@@ -80,7 +110,5 @@ const struct lock **lock_scan_order(const struct lock_scan *scan);
 const char *lock_title(const struct lock *lock, struct arena *arena);
 /* Of a kind of waits. */
 const char *lock_type_name(unsigned type);
-/* Whether one of OpenMP's is among the kinds, as bits. */
-bool lock_is_openmp(unsigned types);
 
 #endif

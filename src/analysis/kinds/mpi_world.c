@@ -99,6 +99,11 @@ static const char *read_ranks(const char *text, struct mpi_ranks *ranks)
 		add_range(ranks, first, last, step);
 		text = *end == ',' ? end + 1 : end;
 	}
+	/* communicators may be very many, of one range each */
+	if (ranks->ranges.count)
+		ranks->ranges.items = xrealloc(ranks->ranges.items,
+					       ranks->ranges.count * sizeof(*ranks->ranges.items));
+	ranks->ranges.capacity = ranks->ranges.count;
 	return text;
 }
 

@@ -17,10 +17,14 @@ static void load_context(const struct filter_rows *rows, struct filter_slot *slo
 	const struct context_table *contexts = &rows->process->process->contexts;
 	const uint64_t *numbers = event_column(rows->run, ROW_CONTEXT);
 
-	EACH_ROW slot->value[i] =
-		contexts->said[RUNTIME_OPENMP]
-			? contexts->items.items[numbers[i]].field[RUNTIME_OPENMP][field]
-			: none;
+	EACH_ROW
+	{
+		const uint64_t *value = NULL;
+
+		if (contexts->said[RUNTIME_OPENMP])
+			value = context_table_field(contexts, numbers[i], RUNTIME_OPENMP, field);
+		slot->value[i] = !contexts->said[RUNTIME_OPENMP] ? none : value ? *value : 0;
+	}
 	filter_forget(slot, rows->run->count, none);
 }
 

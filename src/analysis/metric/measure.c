@@ -34,8 +34,10 @@ void measure_fold(struct measure_sums *to, struct measure_sums *from, const uint
 
 		uint64_t *of = measure_array(to, (enum measure)i);
 
+		/* What is not written takes no memory: most of many measures is 0. */
 		for (size_t node = 0; node < from->nodes; node++)
-			of[map ? map[node] : node] += from->of[i][node];
+			if (from->of[i][node])
+				of[map ? map[node] : node] += from->of[i][node];
 		free(from->of[i]);
 		from->of[i] = NULL;
 	}
@@ -58,9 +60,10 @@ static struct finished_sum finish(uint64_t *sums, size_t nodes)
 		bits |= sums[i];
 	if (bits > UINT32_MAX)
 		return (struct finished_sum){.wide = sums};
-	narrow = xmalloc((nodes + 1) * sizeof(*narrow));
+	narrow = xcalloc(nodes + 1, sizeof(*narrow));
 	for (size_t i = 0; i < nodes; i++)
-		narrow[i] = (uint32_t)sums[i];
+		if (sums[i])
+			narrow[i] = (uint32_t)sums[i];
 	free(sums);
 	return (struct finished_sum){.narrow = narrow};
 }
@@ -72,6 +75,23 @@ void measure_finish(struct finished_sums *to, struct measure_sums *from)
 		if (from->of[i])
 			to->of[i] = finish(from->of[i], from->nodes);
 	*from = (struct measure_sums){0};
+}
+
+void finished_take(struct finished_sums *to, enum measure measure, uint64_t *sums)
+{
+	to->of[measure] = finish(sums, to->nodes);
+}
+
+void finished_add(struct finished_sums *to, enum measure measure, size_t node, uint64_t value)
+{
+	struct finished_sum *of = &to->of[measure];
+	uint64_t *sums = xcalloc(to->nodes + 1, sizeof(*sums));
+
+	finished_read(to, measure, sums);
+	sums[node] += value;
+	free(of->narrow);
+	free(of->wide);
+	*of = finish(sums, to->nodes);
 }
 
 void finished_fini(struct finished_sums *sums)

@@ -86,6 +86,10 @@ void measure_fini(struct measure_sums *sums);
 
 /* Of `from` nothing is left. */
 void measure_finish(struct finished_sums *to, struct measure_sums *from);
+/* The sums of one measure, of which there were none, an array over the nodes that is freed. */
+void finished_take(struct finished_sums *to, enum measure measure, uint64_t *sums);
+/* Adds to a sum after all. */
+void finished_add(struct finished_sums *to, enum measure measure, size_t node, uint64_t value);
 void finished_fini(struct finished_sums *sums);
 size_t finished_size(const struct finished_sums *sums); /* bytes */
 static inline bool finished_has(const struct finished_sums *sums, enum measure measure)

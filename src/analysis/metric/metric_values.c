@@ -83,6 +83,17 @@ uint64_t values_at(const struct measure_sums *sums, size_t place, const struct m
 	return value;
 }
 
+uint64_t values_at_finished(const struct finished_sums *sums, size_t place,
+			    const struct metric *metric)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		if (values_has(metric, i) && finished_has(sums, (enum measure)i))
+			value += values_part(metric, i, finished_at(sums, (enum measure)i, place));
+	return value;
+}
+
 double values_convert(const struct metric *metric, uint64_t value)
 {
 	bool clock = metric->states || metric->measure == MEASURE_FIRST_THREAD;
@@ -114,9 +125,10 @@ const struct function_sums *values_of_functions(struct tally *tally, const struc
 			return tally->sums.items[i];
 
 	struct function_sums *sums = arena_new(&tally->arena, struct function_sums);
-	uint64_t *values = values_self(tally, metric);
+	uint64_t *values;
 
 	tree_link(tree, count);
+	values = values_self(tally, metric);
 	sums->metric = metric;
 	sums->count = count;
 	sums->exclusive = arena_array(&tally->arena, uint64_t, count);

@@ -20,6 +20,8 @@ uint64_t values_part(const struct metric *metric, size_t measure, uint64_t weigh
 uint64_t *values_of_sums(const struct finished_sums *sums, const struct metric *metric);
 /* The metric's value in one place of such sums, in units of its measure. */
 uint64_t values_at(const struct measure_sums *sums, size_t place, const struct metric *metric);
+uint64_t values_at_finished(const struct finished_sums *sums, size_t place,
+			    const struct metric *metric);
 /* A static metric's value. */
 double values_static(const struct session *session, uint32_t function, const struct metric *metric);
 /* Of such units, seconds, bytes or counts. */

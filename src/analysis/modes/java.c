@@ -221,8 +221,9 @@ static void show(void *arg, struct rewritten *pair)
 	if (java->rewriting->is_over || location_of(java, pair->stack)->pc < FORMAT_PC_LIMIT)
 		return;
 
-	const uint64_t *said =
-		java->rewriting->process->contexts.items.items[pair->context].field[RUNTIME_JAVA];
+	const struct event_context context =
+		context_table_get(&java->rewriting->process->contexts, pair->context);
+	const uint64_t *said = context.field[RUNTIME_JAVA];
 	uint64_t reason = said[JAVA_CONTEXT_REASON];
 
 	read_path(java, pair->stack, &java->path);

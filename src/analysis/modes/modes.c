@@ -10,14 +10,15 @@ static const struct mode_runtime *const runtimes[] = {&mode_omp, &mode_java};
 
 /* ---- what it may cost ---- */
 
-/* Nodes that are added, and frames that are walked, for each recorded node and pair. */
-enum { NODES_ALWAYS = 1 << 16, NODES_PER_STACK = 4, STEPS_ALWAYS = 1 << 24, STEPS_PER_STACK = 512 };
+/* Nodes that are added, for so many recorded nodes and pairs one; frames that are walked for each.
+ */
+enum { NODES_ALWAYS = 1 << 16, STACKS_PER_NODE = 4, STEPS_ALWAYS = 1 << 24, STEPS_PER_STACK = 512 };
 
 static void set_limits(struct rewriting *rewriting)
 {
 	uint64_t stacks = rewriting->process->stacks.nodes.count + rewriting->pairs.count;
 
-	rewriting->nodes_left = NODES_ALWAYS + NODES_PER_STACK * stacks;
+	rewriting->nodes_left = NODES_ALWAYS + stacks / STACKS_PER_NODE;
 	rewriting->steps_left = STEPS_ALWAYS + STEPS_PER_STACK * stacks;
 }
 
@@ -34,9 +35,10 @@ uint32_t rewriting_node(struct rewriting *rewriting, uint32_t parent, uint32_t l
 {
 	struct stack_tree *stacks = &rewriting->process->stacks;
 	uint32_t fresh = (uint32_t)stacks->nodes.count;
-	uint64_t key = (uint64_t)parent << 32 | location;
-	uint32_t node = rewriting->nodes_left ? hash_map_put(&rewriting->added, key, fresh)
-					      : hash_map_get(&rewriting->added, key);
+	uint32_t node = rewriting->nodes_left ? pair_set_put(&rewriting->added, stacks->nodes.items,
+							     parent, location, fresh)
+					      : pair_set_get(&rewriting->added, stacks->nodes.items,
+							     parent, location);
 
 	if (node == HASH_NONE) {
 		rewriting->is_over = true;
@@ -71,11 +73,12 @@ uint32_t rewriting_pseudo_location(struct rewriting *rewriting, enum format_pseu
 static uint32_t pair_of(struct rewriting *rewriting, uint32_t stack, uint32_t context)
 {
 	struct stack_tree *stacks = &rewriting->process->stacks;
-	uint64_t key = (uint64_t)stack << 32 | context;
-	uint32_t known = hash_map_get(&rewriting->variants, key), node = stack;
+	uint32_t fresh = (uint32_t)rewriting->pairs.count, node = stack;
+	uint32_t known =
+		pair_set_put(&rewriting->variants, rewriting->pairs.items, stack, context, fresh);
 
-	if (known != HASH_NONE)
-		return known;
+	if (known != fresh)
+		return rewriting->pairs.items[known].node;
 	if (context) {
 		const struct stack_node copy = stacks->nodes.items[stack];
 
@@ -84,7 +87,7 @@ static uint32_t pair_of(struct rewriting *rewriting, uint32_t stack, uint32_t co
 	}
 	*vec_push(&rewriting->pairs) = (struct rewritten){
 		.node = node, .stack = stack, .context = context, .shown = {stack, stack, stack}};
-	return hash_map_put(&rewriting->variants, key, node);
+	return node;
 }
 
 struct node_setter {
@@ -176,7 +179,8 @@ void modes_rewrite(struct session *session, const struct experiment *experiment,
 	struct rewriting rewriting = {.session = session,
 				      .experiment = experiment,
 				      .process = process,
-				      .scanned = scanned};
+				      .scanned = scanned,
+				      .variants.item = sizeof(struct rewritten)};
 
 	if (!is_wanted(process))
 		return;
@@ -196,9 +200,9 @@ void modes_rewrite(struct session *session, const struct experiment *experiment,
 			 process->name);
 	for (int mode = 0; mode < VIEW_MODES; mode++)
 		keep_mode(&rewriting, (enum view_mode)mode);
-	hash_map_fini(&rewriting.added);
+	pair_set_fini(&rewriting.added);
 	hash_map_fini(&rewriting.pseudo);
-	hash_map_fini(&rewriting.variants);
+	pair_set_fini(&rewriting.variants);
 	vec_fini(&rewriting.pairs);
 }
 

@@ -24,9 +24,9 @@ struct rewriting {
 	const struct experiment *experiment;
 	struct process *process;
 	struct session_process *scanned;
-	struct hash_map added;	  /* parent << 32 | location → node that was added */
+	struct pair_set added;	  /* (parent, location) → node that was added */
 	struct hash_map pseudo;	  /* address that stands for no code → its location */
-	struct hash_map variants; /* node << 32 | context → that pair's node */
+	struct pair_set variants; /* (stack, context) → that pair */
 	VEC(struct rewritten) pairs;
 	/* What may be spent yet, by how much was recorded: damage may ask for the square of it. */
 	uint64_t nodes_left, steps_left;
@@ -35,7 +35,8 @@ struct rewriting {
 
 /* A pair of call stack and context that events have. */
 struct rewritten {
-	uint32_t node, stack, context; /* its own node; that of the stack alone */
+	uint32_t stack, context; /* the node of the stack alone */
+	uint32_t node;		 /* its own */
 	uint32_t shown[VIEW_MODES];
 	uint8_t omp_class; /* enum omp_class */
 	bool is_compiled;  /* in code that a Java machine has compiled */

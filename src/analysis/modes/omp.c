@@ -195,9 +195,9 @@ static uint64_t construct_of(const uint64_t *said)
 	return said[OMP_CONTEXT_TASK] ? said[OMP_CONTEXT_TASK] : said[OMP_CONTEXT_REGION];
 }
 
-static const uint64_t *said_of(const struct omp *omp, const struct rewritten *pair)
+static struct event_context said_of(const struct omp *omp, const struct rewritten *pair)
 {
-	return omp->rewriting->process->contexts.items.items[pair->context].field[RUNTIME_OPENMP];
+	return context_table_get(&omp->rewriting->process->contexts, pair->context);
 }
 
 /* How many call stacks say that a construct has this function. */
@@ -288,7 +288,8 @@ static void collect_votes(struct omp *omp, struct votes *votes)
 {
 	for (size_t i = 0; i < omp->rewriting->pairs.count; i++) {
 		const struct rewritten *pair = &omp->rewriting->pairs.items[i];
-		const uint64_t *said = said_of(omp, pair);
+		const struct event_context context = said_of(omp, pair);
+		const uint64_t *said = context.field[RUNTIME_OPENMP];
 
 		if (said[OMP_CONTEXT_STATE] == OMP_STATE_WORK)
 			vote_by_stack(omp, votes, construct_of(said), pair->stack);
@@ -491,7 +492,8 @@ static bool is_pseudo_stack(const struct omp *omp, uint32_t node)
 static void show(void *arg, struct rewritten *pair)
 {
 	struct omp *omp = arg;
-	const uint64_t *said = said_of(omp, pair);
+	const struct event_context context = said_of(omp, pair);
+	const uint64_t *said = context.field[RUNTIME_OPENMP];
 	uint64_t state = said[OMP_CONTEXT_STATE], construct = construct_of(said);
 	enum format_pseudo_pc pc;
 	bool in_runtime;

@@ -22,13 +22,17 @@ struct metric_list;
 struct watch;
 
 /*
- * Opens a session over one or more experiments, or files of groups of them.  A directory that is no
+ * Opens a session over one or more experiments, or files of groups of them.  What is named twice,
+ * by itself or in groups, counts once, for the first of them.  A directory that is no
  * experiment is reported in diags and left out; damage in an experiment is
  * reported as a warning and the rest is used.  STATUS_NOTFOUND: not one of
  * them could be opened.  STATUS_CANCELLED: the watch, which may be NULL, has ended it.
  */
 enum status session_open(char *const *paths, size_t count, struct watch *watch,
 			 struct session **out, struct diag_list *diags);
+/* The same for those who compare: what is named in two places counts in each of them. */
+enum status session_open_apart(char *const *paths, size_t count, struct watch *watch,
+			       struct session **out, struct diag_list *diags);
 /* One of several parts of the same experiments, in their order: number of count. */
 struct session_share {
 	unsigned number, count;

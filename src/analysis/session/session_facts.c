@@ -6,6 +6,24 @@
 #include "analysis/session/session_state.h"
 #include "analysis/tree/tally.h"
 
+#include <stdlib.h>
+
+/* In percent, without those that it calls: what the sums of all functions take is not needed. */
+static double share_of(struct tally *tally, const struct metric *metric, uint32_t function)
+{
+	const struct call_tree *tree = tally->shape->tree;
+	uint64_t *values = values_self(tally, metric);
+	uint64_t own = 0, total = 0;
+
+	for (size_t i = 0; i < tree->nodes.count; i++) {
+		total += values[i];
+		if (tree->nodes.items[i].function == function)
+			own += values[i];
+	}
+	free(values);
+	return total ? 100.0 * (double)own / (double)total : 0;
+}
+
 /* Time without a load object is normal for code made at run time; that map.xml lacks lines looks
  * the same. */
 void session_warn_unknown(struct session *session, const struct metric_list *shown)
@@ -21,10 +39,7 @@ void session_warn_unknown(struct session *session, const struct metric_list *sho
 
 	session_enter(session);
 	struct tally *tally = tally_of(session, &all);
-	const struct function_sums *sums = values_of_functions(tally, metric);
-	double share = sums->total ? 100.0 * (double)sums->exclusive[FUNCTION_UNKNOWN] /
-					     (double)sums->total
-				   : 0;
+	double share = share_of(tally, metric, FUNCTION_UNKNOWN);
 
 	if (share >= 1)
 		diag_add_once(&session->warnings, DIAG_WARNING,

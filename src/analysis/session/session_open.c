@@ -417,18 +417,21 @@ static enum status open_experiment(struct session *session, const char *path, st
 	return experiment_open_share(path, from, to, out, diags, &session->warnings);
 }
 
-/* Stops between two experiments once they are not wanted any more. */
+/*
+ * Stops between two experiments once they are not wanted any more.  before: those of the paths
+ * before this one.
+ */
 static void open_group(struct session *session, const char *path, struct units *units,
-		       struct diag_list *diags)
+		       struct hash_map *before, struct diag_list *diags)
 {
 	struct experiment_paths members = {0};
 	struct experiment *experiment;
 	bool is_group = experiment_is_group(path), opened = false;
 
 	experiment_paths_add(&members, path);
-	experiment_paths_drop_twins(&members, diags);
 	if (!members.count)
 		diag_add(diags, DIAG_ERROR, "%s: the group names no experiment", path);
+	experiment_paths_drop_known(&members, before, diags);
 	for (size_t i = 0; i < members.count && watch_tell(session->watch, 0); i++) {
 		size_t warned = session->warnings.count;
 		uint32_t founder = (uint32_t)session->processes.count + 1;
@@ -490,22 +493,47 @@ static void settle(struct session *session, struct watch *watch)
 	tally_release(tally);
 }
 
-static enum status open_units(char *const *paths, size_t count, struct units *units,
-			      struct watch *watch, struct session **out, struct diag_list *diags)
+/* What is opened of which paths, and how. */
+struct opening {
+	char *const *paths;
+	size_t count;
+	struct units units;
+	bool apart; /* what is named in two paths counts in each */
+	struct watch *watch;
+};
+
+static void open_groups(struct session *session, struct opening *opening, struct diag_list *diags)
+{
+	struct hash_map before = {0};
+
+	for (size_t i = 0; i < opening->count; i++) {
+		open_group(session, opening->paths[i], &opening->units, &before, diags);
+		if (opening->apart)
+			hash_map_clear(&before);
+	}
+	hash_map_fini(&before);
+}
+
+static bool is_cancelled(const struct watch *watch)
+{
+	return watch && watch->cancelled;
+}
+
+static enum status open_session(struct opening *opening, struct session **out,
+				struct diag_list *diags)
 {
 	struct session *session = session_new();
 
-	session->watch = watch;
+	session->watch = opening->watch;
 	symbols_init(session);
 	trees_init(session);
-	for (size_t i = 0; i < count; i++)
-		open_group(session, paths[i], units, diags);
+	open_groups(session, opening, diags);
 	if (session->experiments.count)
-		settle(session, watch);
-	if (!session->experiments.count || (watch && watch->cancelled)) {
+		settle(session, opening->watch);
+	if (!session->experiments.count || is_cancelled(opening->watch)) {
 		session_free(session);
 		*out = NULL;
-		return watch && watch->cancelled ? STATUS_CANCELLED : STATUS_NOTFOUND;
+		return is_cancelled(opening->watch) ? STATUS_CANCELLED : STATUS_NOTFOUND;
 	}
 	*out = session;
 	return STATUS_OK;
@@ -514,9 +542,17 @@ static enum status open_units(char *const *paths, size_t count, struct units *un
 enum status session_open(char *const *paths, size_t count, struct watch *watch,
 			 struct session **out, struct diag_list *diags)
 {
-	struct units all = {.some = false};
+	struct opening opening = {.paths = paths, .count = count, .watch = watch};
 
-	return open_units(paths, count, &all, watch, out, diags);
+	return open_session(&opening, out, diags);
+}
+
+enum status session_open_apart(char *const *paths, size_t count, struct watch *watch,
+			       struct session **out, struct diag_list *diags)
+{
+	struct opening opening = {.paths = paths, .count = count, .apart = true, .watch = watch};
+
+	return open_session(&opening, out, diags);
 }
 
 enum status session_open_share(char *const *paths, size_t count, const struct session_share *share,
@@ -531,11 +567,13 @@ enum status session_open_share(char *const *paths, size_t count, const struct se
 		all += experiment_count_units(members.items[i]);
 	experiment_paths_fini(&members);
 
-	struct units units = {.some = true,
-			      .from = all * share->number / share->count,
-			      .to = all * (share->number + 1) / share->count};
+	struct opening opening = {.paths = paths,
+				  .count = count,
+				  .units = {.some = true,
+					    .from = all * share->number / share->count,
+					    .to = all * (share->number + 1) / share->count}};
 
-	return open_units(paths, count, &units, NULL, out, diags);
+	return open_session(&opening, out, diags);
 }
 
 enum status session_open_object(const char *path, struct session **out, struct diag_list *diags)

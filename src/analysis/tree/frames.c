@@ -151,6 +151,28 @@ static void add_inlined(struct finding *finding, const struct inlining *inlining
 		symbols_inlined(finding->session, inlining->object, call.function);
 }
 
+static bool has_outlined(struct finding *finding, const uint32_t *functions, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (parent_of(finding, functions[i]) != NODE_NONE)
+			return true;
+	return false;
+}
+
+static void add_locations(struct finding *finding, const struct process *process,
+			  const uint32_t *functions, const struct inlining *inlining)
+{
+	struct frames *out = finding->frames;
+
+	for (uint32_t i = 0; i < process->stacks.locations.count; i++) {
+		*vec_push(&out->first) = (uint32_t)out->functions.count;
+		add_physical(finding, functions[i]);
+		if (inlining && inlining[i].node != LINES_NONE)
+			add_inlined(finding, &inlining[i], inlining[i].node);
+	}
+	*vec_push(&out->first) = (uint32_t)out->functions.count;
+}
+
 void frames_find(struct session *session, bool inlines, const struct experiment *experiment,
 		 const struct process *process, struct frames *out)
 {
@@ -166,26 +188,27 @@ void frames_find(struct session *session, bool inlines, const struct experiment 
 	*out = (struct frames){0};
 	for (size_t i = 0; i < finding.parent_count; i++)
 		finding.parents[i] = NOT_LOOKED_UP;
-	for (uint32_t i = 0; i < process->stacks.locations.count; i++) {
-		*vec_push(&out->first) = (uint32_t)out->functions.count;
-		add_physical(&finding, functions[i]);
-		if (inlining && inlining[i].node != LINES_NONE)
-			add_inlined(&finding, &inlining[i], inlining[i].node);
+	if (inlining || has_outlined(&finding, functions, process->stacks.locations.count)) {
+		add_locations(&finding, process, functions, inlining);
+		free(functions);
+	} else {
+		out->single = functions;
 	}
-	*vec_push(&out->first) = (uint32_t)out->functions.count;
 	free(finding.parents);
 	free(inlining);
-	free(functions);
 }
 
 uint32_t frames_physical(const struct frames *frames, uint32_t location)
 {
+	if (frames->single)
+		return frames->single[location];
 	return frames->functions
 		.items[frames->first.items[location] + frames->outlined.items[location]];
 }
 
 void frames_fini(struct frames *frames)
 {
+	free(frames->single);
 	vec_fini(&frames->first);
 	vec_fini(&frames->functions);
 	vec_fini(&frames->outlined);

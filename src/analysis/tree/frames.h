@@ -7,6 +7,7 @@
 
 /* Of location i, functions first[i] … first[i + 1] - 1, callers first. */
 struct frames {
+	uint32_t *single; /* … or this one, where each location is one function; else NULL */
 	VEC(uint32_t) first;
 	VEC(uint32_t) functions;
 	VEC(bool) outlined; /* the first one only if its caller is another function */

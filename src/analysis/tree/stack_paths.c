@@ -8,6 +8,7 @@
 #include "analysis/tree/tree.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- which stacks there are ---- */
 
@@ -36,12 +37,14 @@ static uint32_t add_frame(struct stack_paths *paths, uint32_t function, uint32_t
 	for (;; key++) { /* two frames of one key take neighbours */
 		uint32_t fresh = (uint32_t)paths->frames.count;
 		uint32_t known = key_numbers_put(&paths->known_frames, key);
-		const struct path_frame *there = &paths->frames.items[known];
 
 		if (known == fresh) {
 			*vec_push(&paths->frames) = frame;
 			return known;
 		}
+
+		const struct path_frame *there = &paths->frames.items[known];
+
 		if (there->function == frame.function && there->pc == frame.pc &&
 		    there->level == frame.level)
 			return known;
@@ -215,6 +218,7 @@ static void turn(uint32_t *frames, size_t count)
 struct listing {
 	struct stack_paths *paths;
 	struct frame_list *list;
+	VEC(struct stack_frame) frames;
 	uint32_t *number;   /* by frame: its number in the list, plus 1; 0: it is not in it */
 	uint32_t truncated; /* the frame that stands for outer ones */
 	uint64_t room;	    /* frames of stacks that may still be listed */
@@ -231,9 +235,10 @@ static uint32_t number_of(struct listing *listing, uint32_t frame)
 	uint32_t *number = &listing->number[frame];
 
 	if (!*number) {
-		*number = (uint32_t)++listing->list->frame_count;
-		fill_frame(listing->paths, &listing->paths->frames.items[frame],
-			   &listing->list->frames[*number - 1]);
+		struct stack_frame *out = vec_push(&listing->frames);
+
+		*number = (uint32_t)listing->frames.count;
+		fill_frame(listing->paths, &listing->paths->frames.items[frame], out);
 	}
 	return *number - 1;
 }
@@ -273,10 +278,15 @@ void stack_paths_list(struct stack_paths *paths, const uint32_t *stacks, size_t 
 
 	listing.number = xcalloc(paths->frames.count, sizeof(*listing.number));
 	*list = (struct frame_list){.stack_count = count};
-	list->frames = arena_array(&list->arena, struct stack_frame, paths->frames.count);
 	list->stacks = arena_array(&list->arena, struct listed_stack, count + 1);
 	for (size_t i = 0; i < count; i++)
 		list_stack(&listing, stacks[i], &list->stacks[i]);
+	list->frame_count = listing.frames.count;
+	list->frames = arena_array(&list->arena, struct stack_frame, list->frame_count + 1);
+	if (list->frame_count)
+		memcpy(list->frames, listing.frames.items,
+		       list->frame_count * sizeof(*list->frames));
+	vec_fini(&listing.frames);
 	free(listing.number);
 }
 

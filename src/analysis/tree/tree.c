@@ -76,6 +76,9 @@ void trees_fini(struct session *session)
 static uint32_t add_frames(struct call_tree *tree, uint32_t node, const struct frames *frames,
 			   uint32_t location)
 {
+	if (frames->single)
+		return tree_add_node(tree, node, frames->single[location]);
+
 	uint32_t i = frames->first.items[location];
 
 	if (frames->outlined.items[location] &&
@@ -104,9 +107,8 @@ void tree_settle(struct call_tree *tree)
 enum role { ROLE_CALL, ROLE_SLOT, ROLE_BINDING };
 
 /* … of every location, where it has a caller that is a call; the caller frees the array. */
-static uint8_t *find_roles(const struct session *session, const struct frames *frames)
+static uint8_t *find_roles(const struct session *session, const struct frames *frames, size_t count)
 {
-	size_t count = frames->first.count - 1;
 	uint8_t *roles = xmalloc(count + 1);
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -142,7 +144,7 @@ static void add_stacks(struct session *session, struct call_tree *tree,
 		       const bool *wanted, uint32_t *map)
 {
 	uint8_t *roles = xcalloc(stacks->nodes.count, sizeof(*roles)); /* ROLE_CALL */
-	uint8_t *by_location = find_roles(session, frames);
+	uint8_t *by_location = find_roles(session, frames, stacks->locations.count);
 
 	for (size_t i = 1; i < stacks->nodes.count; i++) {
 		const struct stack_node *node = &stacks->nodes.items[i];
@@ -249,35 +251,21 @@ struct whole_tree *session_tree(struct session *session, enum view_mode mode, bo
 /* Walks depth first, children in the order of their ids. */
 struct walk {
 	const struct call_tree *tree;
-	uint32_t *child;   /* first child, or NODE_NONE */
+	uint32_t *child; /* first child, or NODE_NONE; on the way to a node the one that leads there
+			  */
 	uint32_t *sibling; /* next sibling, or NODE_NONE */
-	uint32_t *path;	   /* ancestors of the current node and itself, by depth */
-	uint32_t *nearest; /* per group: depth + 1 of its innermost node on the path, or 0 */
-	uint32_t *hidden;  /* by depth: what `nearest` was before that node */
+	uint32_t *above;   /* nearest ancestor of the same group, or NODE_NONE */
+	uint32_t *nearest; /* per group: its innermost node on the way, or NODE_NONE */
 };
-
-static uint32_t tree_depth(const struct call_tree *tree)
-{
-	size_t count = tree->nodes.count;
-	uint32_t *depth = xcalloc(count, sizeof(*depth)), deepest = 0;
-
-	for (size_t i = 1; i < count; i++) {
-		depth[i] = depth[tree->nodes.items[i].parent] + 1;
-		if (depth[i] > deepest)
-			deepest = depth[i];
-	}
-	free(depth);
-	return deepest;
-}
 
 static void walk_init(struct walk *walk, const struct call_tree *tree, size_t groups)
 {
 	size_t count = tree->nodes.count;
-	size_t depth = tree_depth(tree) + 1;
 
 	walk->tree = tree;
 	walk->child = xmalloc(count * sizeof(uint32_t));
 	walk->sibling = xmalloc(count * sizeof(uint32_t));
+	walk->above = xmalloc(count * sizeof(uint32_t));
 	memset(walk->child, 0xff, count * sizeof(uint32_t));
 	walk->sibling[0] = NODE_NONE;
 	for (size_t i = count; --i;) {
@@ -286,18 +274,17 @@ static void walk_init(struct walk *walk, const struct call_tree *tree, size_t gr
 		walk->sibling[i] = walk->child[parent];
 		walk->child[parent] = (uint32_t)i;
 	}
-	walk->path = xmalloc(depth * sizeof(uint32_t));
-	walk->hidden = xmalloc(depth * sizeof(uint32_t));
-	walk->nearest = xcalloc(groups, sizeof(uint32_t));
+	walk->nearest = xmalloc((groups + 1) * sizeof(uint32_t));
+	memset(walk->nearest, 0xff, (groups + 1) * sizeof(uint32_t));
 }
 
-static void walk_fini(struct walk *walk)
+/* What is above each node is the caller's to free. */
+static uint32_t *walk_fini(struct walk *walk)
 {
 	free(walk->child);
 	free(walk->sibling);
-	free(walk->path);
 	free(walk->nearest);
-	free(walk->hidden);
+	return walk->above;
 }
 
 static uint32_t group_of(const struct walk *walk, const uint32_t *group, uint32_t node)
@@ -308,45 +295,36 @@ static uint32_t group_of(const struct walk *walk, const uint32_t *group, uint32_
 }
 
 /*
- * The walk itself.  visit() gets each node with the depth + 1 of its nearest
- * ancestor of the same group, or 0.  group NULL: every function is its own.
+ * The walk itself, which fills what is above each node, and via, unless that is NULL: the child of
+ * the node above that is on the way.  group NULL: every function is its own.
  */
-static void walk_run(struct walk *walk, const uint32_t *group,
-		     void (*visit)(struct walk *walk, uint32_t node, uint32_t above, void *data),
-		     void *data)
+static void walk_run(struct walk *walk, const uint32_t *group, uint32_t *via)
 {
-	uint32_t node = NODE_ROOT, depth = 0;
+	const struct tree_node *nodes = walk->tree->nodes.items;
+	uint32_t node = NODE_ROOT;
 
 	for (;;) {
-		uint32_t own = group_of(walk, group, node);
+		uint32_t *nearest = &walk->nearest[group_of(walk, group, node)];
 
-		walk->path[depth] = node;
-		walk->hidden[depth] = walk->nearest[own];
-		visit(walk, node, walk->nearest[own], data);
-		walk->nearest[own] = depth + 1;
+		walk->above[node] = *nearest;
+		if (via)
+			via[node] = *nearest == NODE_NONE ? NODE_NONE : walk->child[*nearest];
+		*nearest = node;
 		if (walk->child[node] != NODE_NONE) {
 			node = walk->child[node];
-			depth++;
 			continue;
 		}
 		for (;;) { /* leave nodes until one has a sibling */
-			walk->nearest[group_of(walk, group, node)] = walk->hidden[depth];
+			walk->nearest[group_of(walk, group, node)] = walk->above[node];
+			if (node == NODE_ROOT)
+				return;
 			if (walk->sibling[node] != NODE_NONE)
 				break;
-			if (!depth--)
-				return;
-			node = walk->path[depth];
+			node = nodes[node].parent;
 		}
+		walk->child[nodes[node].parent] = walk->sibling[node];
 		node = walk->sibling[node];
 	}
-}
-
-static void visit_link(struct walk *walk, uint32_t node, uint32_t above, void *data)
-{
-	struct call_tree *tree = data;
-
-	tree->same[node] = above ? walk->path[above - 1] : NODE_NONE;
-	tree->via[node] = above ? walk->path[above] : NODE_NONE;
 }
 
 void tree_link(struct call_tree *tree, size_t functions)
@@ -355,28 +333,23 @@ void tree_link(struct call_tree *tree, size_t functions)
 
 	if (tree->same)
 		return;
-	tree->same = xmalloc(tree->nodes.count * sizeof(uint32_t));
 	tree->via = xmalloc(tree->nodes.count * sizeof(uint32_t));
 	walk_init(&walk, tree, functions);
-	walk_run(&walk, NULL, visit_link, tree);
-	walk_fini(&walk);
-}
-
-static void visit_first(struct walk *walk, uint32_t node, uint32_t above, void *data)
-{
-	bool *first = data;
-
-	(void)walk;
-	first[node] = !above;
+	walk_run(&walk, NULL, tree->via);
+	tree->same = walk_fini(&walk);
 }
 
 bool *tree_first_of_group(const struct call_tree *tree, const uint32_t *group, uint32_t group_count)
 {
 	bool *first = xcalloc(tree->nodes.count, sizeof(*first));
 	struct walk walk;
+	uint32_t *above;
 
 	walk_init(&walk, tree, group_count);
-	walk_run(&walk, group, visit_first, first);
-	walk_fini(&walk);
+	walk_run(&walk, group, NULL);
+	above = walk_fini(&walk);
+	for (size_t i = 0; i < tree->nodes.count; i++)
+		first[i] = above[i] == NODE_NONE;
+	free(above);
 	return first;
 }

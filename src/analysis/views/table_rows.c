@@ -143,6 +143,23 @@ void table_sort(struct sort_key *keys, size_t count, const struct query *query)
 		      ascending ? compare_values_reverse : compare_values);
 }
 
+void first_keys_end(struct first_keys *first)
+{
+	table_sort(first->keys.items, first->keys.count, first->query);
+	if (first->most && first->keys.count > first->most)
+		first->keys.count = first->most;
+}
+
+/* Sorted whenever there are twice as many, or some thousands more: each time half of them goes. */
+void first_keys_add(struct first_keys *first, struct sort_key key)
+{
+	enum { ROOM_LEAST = 4096 };
+
+	if (first->most && first->keys.count >= 2 * first->most + ROOM_LEAST)
+		first_keys_end(first);
+	*vec_push(&first->keys) = key;
+}
+
 void table_name_row(struct tally *tally, const struct query *query, struct table *table,
 		    uint32_t function, struct row *row)
 {

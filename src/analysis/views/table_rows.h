@@ -5,6 +5,7 @@
 
 #include "analysis/tree/tally.h"
 #include "analysis/views/table.h"
+#include "base/memory.h"
 
 enum column_rule {
 	COLUMNS_AS_ASKED,   /* exclusive and inclusive */
@@ -40,6 +41,16 @@ static inline struct sort_key sort_key_of(const struct query *query, double valu
 	return key;
 }
 void table_sort(struct sort_key *keys, size_t count, const struct query *query);
+
+/* The first so many of a great number of keys, in the order of the query; `most` 0: all. */
+struct first_keys {
+	const struct query *query;
+	size_t most;
+	VEC(struct sort_key) keys;
+};
+void first_keys_add(struct first_keys *first, struct sort_key key);
+/* Sorts what there is; its keys are the caller's to free. */
+void first_keys_end(struct first_keys *first);
 
 void table_name_row(struct tally *tally, const struct query *query, struct table *table,
 		    uint32_t function, struct row *row);

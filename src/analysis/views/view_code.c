@@ -17,7 +17,6 @@ struct groups {
 	uint32_t *of_pc;
 	uint32_t *first; /* a pc of each group */
 	uint32_t count;
-	struct hash_map known;
 };
 
 static void groups_init(struct groups *groups, const struct code *code)
@@ -32,42 +31,90 @@ static void groups_fini(struct groups *groups)
 {
 	free(groups->of_pc);
 	free(groups->first);
-	hash_map_fini(&groups->known);
 }
 
-/* Puts a pc into the group of all that `same` says are like it; `hash` is equal for these. */
-static void groups_add(struct groups *groups, const struct session *session, uint32_t pc,
-		       uint64_t hash,
-		       bool (*same)(const struct session *session, uint32_t a, uint32_t b))
-{
-	for (;; hash++) {
-		uint32_t group = hash_map_put(&groups->known, hash, groups->count);
+/* ---- by instruction: pcs in one are neighbours in the order of function and address ---- */
 
-		if (group == groups->count)
-			groups->first[groups->count++] = pc;
-		if (same(session, groups->first[group], pc)) {
-			groups->of_pc[pc] = group;
-			return;
+static bool same_instruction(const struct code *code, uint32_t a, uint32_t b)
+{
+	return code->instructions[a] == code->instructions[b] &&
+	       code->pcs.items[a].function == code->pcs.items[b].function;
+}
+
+/* Each pc into first[]: the least one of its instruction. */
+static void find_least(const struct code *code, uint32_t *of_pc)
+{
+	uint32_t least[2] = {NODE_NONE, NODE_NONE}; /* of what is a target of branches, or is not */
+
+	for (size_t first = 0, next; first < code->pcs.count; first = next) {
+		least[0] = least[1] = NODE_NONE;
+		for (next = first; next < code->pcs.count &&
+				   same_instruction(code, code->order[first], code->order[next]);
+		     next++) {
+			uint32_t pc = code->order[next];
+			uint32_t *of = &least[code->pcs.items[pc].is_target];
+
+			*of = pc < *of ? pc : *of;
 		}
+		for (size_t i = first; i < next; i++)
+			of_pc[code->order[i]] = least[code->pcs.items[code->order[i]].is_target];
 	}
 }
 
-static bool same_instruction(const struct session *session, uint32_t a, uint32_t b)
+/* Groups are numbered as they are first met among the pcs. */
+static void group_instructions(struct groups *groups, struct session *session)
 {
 	const struct code *code = session->code;
 
-	return code->instructions[a] == code->instructions[b] &&
-	       code->pcs.items[a].function == code->pcs.items[b].function &&
-	       code->pcs.items[a].is_target == code->pcs.items[b].is_target;
+	code_instructions(session);
+	find_least(code, groups->of_pc);
+	for (uint32_t pc = 0; pc < code->pcs.count; pc++) {
+		uint32_t least = groups->of_pc[pc];
+
+		if (least == pc)
+			groups->first[groups->count] = pc;
+		groups->of_pc[pc] = least == pc ? groups->count++ : groups->of_pc[least];
+	}
 }
 
-/* A line of one function: the same line in two is two rows. */
+/* ---- by line of a function: the same line in two is two rows ---- */
+
 static bool same_line(const struct session *session, uint32_t a, uint32_t b)
 {
 	const struct code_pc *x = &session->code->pcs.items[a], *y = &session->code->pcs.items[b];
 
 	return x->function == y->function && x->file == y->file && x->line == y->line;
 }
+
+static uint64_t hash_line(const struct session *session, uint32_t pc)
+{
+	const struct code_pc *place = &session->code->pcs.items[pc];
+
+	return hash_pair((uint64_t)place->function << 32 | place->line, place->file);
+}
+
+static void group_lines(struct groups *groups, struct session *session)
+{
+	struct hash_map known = {0};
+
+	code_need_lines(session, CODE_EVERY_OBJECT);
+	for (uint32_t pc = 0; pc < session->code->pcs.count; pc++) {
+		uint32_t group;
+
+		/* two lines of one hash take neighbours */
+		for (uint64_t hash = hash_line(session, pc);; hash++) {
+			group = hash_map_put(&known, hash, groups->count);
+			if (group == groups->count)
+				groups->first[groups->count++] = pc;
+			if (same_line(session, groups->first[group], pc))
+				break;
+		}
+		groups->of_pc[pc] = group;
+	}
+	hash_map_fini(&known);
+}
+
+/* ---- rows ---- */
 
 static const char *name_pc(struct session *session, const struct query *query, uint32_t pc,
 			   struct arena *arena)
@@ -127,37 +174,37 @@ static void fill_row(struct list *list, size_t row, uint32_t group)
 				code_value(&list->sums, group, &table->columns[i].choice);
 }
 
-static size_t order_groups(struct list *list, struct sort_key *keys)
+static void order_groups(struct list *list, struct first_keys *first)
 {
 	const struct metric_choice any = {.metric = &values_any, .flavor = FLAVOR_INCLUSIVE};
 	struct metric_choice sort = list->table->sort;
-	size_t count = 0;
 
 	for (uint32_t i = 0; i < list->groups->count; i++) {
+		struct sort_key key = {.index = i};
+
 		if (code_value(&list->sums, i, &any) == 0)
 			continue;
-		keys[count] = (struct sort_key){.index = i};
 		if (sort.metric->unit == UNIT_TEXT)
-			keys[count].text = list->name(list->session, list->query,
-						      list->groups->first[i], &list->table->arena);
+			key.text = list->name(list->session, list->query, list->groups->first[i],
+					      &list->table->arena);
 		else if (sort.metric->is_static)
-			keys[count].value =
-				(double)list->session->code->pcs.items[list->groups->first[i]]
-					.address;
+			key.value = (double)list->session->code->pcs.items[list->groups->first[i]]
+					    .address;
 		else
-			keys[count].value = code_value(&list->sums, i, &sort);
-		count++;
+			key.value = code_value(&list->sums, i, &sort);
+		first_keys_add(first, key);
 	}
-	table_sort(keys, count, list->query);
-	return count;
+	first_keys_end(first);
 }
 
 static void fill_list(struct list *list)
 {
 	struct table *table = list->table;
-	struct sort_key *keys = xmalloc((list->groups->count + 1) * sizeof(*keys));
-	size_t count = order_groups(list, keys) + 1;
+	struct first_keys first = {.query = list->query, .most = list->query->limit};
+	size_t count;
 
+	order_groups(list, &first);
+	count = first.keys.count + 1;
 	if (list->query->limit && count > list->query->limit)
 		count = list->query->limit;
 	table_set_rows(table, count);
@@ -167,32 +214,29 @@ static void fill_list(struct list *list)
 			table->values[i] = table->base[i] =
 				code_total(&list->sums, &table->columns[i].choice);
 	for (size_t row = 1; row < count; row++)
-		fill_row(list, row, keys[row - 1].index);
-	free(keys);
+		fill_row(list, row, first.keys.items[row - 1].index);
+	vec_fini(&first.keys);
 }
 
 /* What a list has a row for. */
 struct rows_of {
 	const char *title;
 	const char *(*name)(struct session *, const struct query *, uint32_t, struct arena *);
-	uint64_t (*hash)(const struct session *session, uint32_t pc);
-	bool (*same)(const struct session *session, uint32_t a, uint32_t b);
+	void (*group)(struct groups *groups, struct session *session);
 };
 
-static uint64_t hash_instruction(const struct session *session, uint32_t pc)
+static const struct rows_of instructions = {"PCs", name_pc, group_instructions};
+static const struct rows_of source_lines = {"Lines", name_line, group_lines};
+
+/* All that counts for a process's first thread counts for a state of it, too. */
+static enum measure not_asked_for(const struct query *query)
 {
-	return code_hash(&session->code->pcs.items[pc], session->code->instructions[pc]);
+	bool asked = query->sort.metric->measure == MEASURE_FIRST_THREAD;
+
+	for (size_t i = 0; i < query->metrics.count; i++)
+		asked |= query->metrics.items[i].metric->measure == MEASURE_FIRST_THREAD;
+	return asked ? MEASURE_NONE : MEASURE_FIRST_THREAD;
 }
-
-static uint64_t hash_line(const struct session *session, uint32_t pc)
-{
-	const struct code_pc *place = &session->code->pcs.items[pc];
-
-	return hash_pair((uint64_t)place->function << 32 | place->line, place->file);
-}
-
-static const struct rows_of instructions = {"PCs", name_pc, hash_instruction, same_instruction};
-static const struct rows_of source_lines = {"Lines", name_line, hash_line, same_line};
 
 static void fill(struct tally *tally, const struct query *query, const void *arg,
 		 struct table *table)
@@ -203,16 +247,11 @@ static void fill(struct tally *tally, const struct query *query, const void *arg
 	struct groups groups;
 	struct list list = {session, query, table, &groups, .name = rows->name};
 
-	if (rows == &instructions)
-		code_instructions(session);
-	else
-		code_need_lines(session, CODE_EVERY_OBJECT);
 	groups_init(&groups, code);
-	for (uint32_t i = 0; i < code->pcs.count; i++)
-		groups_add(&groups, session, i, rows->hash(session, i), rows->same);
+	rows->group(&groups, session);
 	table_init(table, query, COLUMNS_NO_STATIC);
 	table->title = rows->title;
-	code_count(tally, groups.of_pc, groups.count, &list.sums);
+	code_count_but(tally, groups.of_pc, groups.count, not_asked_for(query), &list.sums);
 	fill_list(&list);
 	code_sums_fini(&list.sums);
 	groups_fini(&groups);

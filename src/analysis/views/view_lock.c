@@ -22,7 +22,6 @@ struct stack {
 
 struct focus {
 	const struct lock *lock; /* of a scan before this one */
-	uint32_t number;	 /* in this scan; HASH_NONE: not met yet */
 	struct arena *arena;
 	struct lock_sums types[LOCK_TYPES];
 	VEC(struct pair) pairs;
@@ -132,22 +131,11 @@ static void add_stack(struct focus *focus, const struct lock_scan *scan,
 	lock_sums_add(&focus->stacks.items[index].sums, event);
 }
 
-static bool is_same(const struct lock *a, const struct lock *b)
-{
-	return a->object == b->object && (a->object || a->image == b->image) &&
-	       a->maker.process == b->maker.process && a->maker.node == b->maker.node &&
-	       !strcmp(a->name, b->name);
-}
-
-static void visit(struct lock_scan *scan, uint32_t lock, const struct lock_event *event,
+static void visit(struct lock_scan *scan, const struct lock_event *event,
 		  const struct event_run *run, size_t row)
 {
 	struct focus *focus = scan->data;
 
-	if (focus->number == HASH_NONE && is_same(&scan->locks.items[lock], focus->lock))
-		focus->number = lock;
-	if (lock != focus->number)
-		return;
 	lock_sums_add(&focus->types[event->type], event);
 	add_pair(focus, scan, event, run, row);
 	add_stack(focus, scan, event, run, row);
@@ -325,16 +313,24 @@ static void focus_fini(struct focus *focus)
 	hash_map_fini(&focus->stack_keys);
 }
 
+/* The place in the list that a text says, from 1 on; 0: none. */
+static size_t place_of(const char *which)
+{
+	char *rest;
+	unsigned long place = strtoul(which, &rest, 10);
+
+	return *which && !*rest ? place : 0;
+}
+
 /* By its place in the list or by its name; NULL: there is none. */
 static const struct lock *choose(const struct lock_scan *scan, const char *which)
 {
 	const struct lock **order = lock_scan_order(scan);
 	const struct lock *found = NULL;
 	struct arena arena = {0};
-	char *rest;
-	unsigned long place = strtoul(which, &rest, 10);
+	size_t place = place_of(which);
 
-	if (*which && !*rest && place && place <= scan->locks.count)
+	if (place && place <= scan->locks.count)
 		found = order[place - 1];
 	for (size_t i = 0; i < scan->locks.count && !found; i++)
 		if (!strcmp(order[i]->name, which) || !strcmp(lock_title(order[i], &arena), which))
@@ -348,14 +344,16 @@ bool view_lock(struct session *session, const struct query *query, const char *w
 	       struct lock_detail *detail)
 {
 	struct tally *tally = tally_of(session, query);
-	struct lock_scan all = {0};
-	struct focus focus = {.number = HASH_NONE, .arena = &detail->arena};
-	struct lock_scan closer = {.visit = visit, .data = &focus};
+	struct lock_scan all = {.most = place_of(which) ? place_of(which) : 1, .which = which};
+	struct focus focus = {.arena = &detail->arena};
+	struct lock_scan closer = {.visit = visit, .data = &focus, .most = 1};
 
 	*detail = (struct lock_detail){0};
 	lock_scan_run(&all, tally);
 	focus.lock = choose(&all, which);
 	if (focus.lock) {
+		closer.sought = focus.lock;
+		closer.parts = all.parts;
 		lock_scan_run(&closer, tally);
 		detail->name = lock_title(focus.lock, &detail->arena);
 		detail->object = focus.lock->object;

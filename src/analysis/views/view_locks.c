@@ -49,14 +49,14 @@ static void fill_row(const struct lock *lock, double *values)
 	values[COLUMN_COUNT] = (double)lock->sums.count;
 	values[COLUMN_LONGEST] = (double)lock->sums.longest_ns / 1e9;
 	values[COLUMN_FAILED] = (double)lock->sums.failed;
-	values[COLUMN_WAITERS] = lock->waiters;
-	values[COLUMN_HOLDERS] = lock->holders;
+	values[COLUMN_WAITERS] = lock->waiters.count;
+	values[COLUMN_HOLDERS] = lock->holders.count;
 }
 
 static void fill(struct tally *tally, const struct query *query, const void *arg,
 		 struct table *table)
 {
-	struct lock_scan scan = {0};
+	struct lock_scan scan = {.most = query->limit};
 
 	(void)arg;
 	lock_scan_run(&scan, tally);
@@ -85,7 +85,7 @@ size_t locks_find_omp(struct session *session, const struct query *query, double
 		      size_t most, struct lock_finding *found)
 {
 	struct tally *tally = tally_of(session, query);
-	struct lock_scan scan = {0};
+	struct lock_scan scan = {.most = most, .types = LOCK_TYPES_OPENMP};
 	const struct lock **order;
 	size_t count = 0;
 
@@ -94,13 +94,13 @@ size_t locks_find_omp(struct session *session, const struct query *query, double
 	for (size_t i = 0; i < scan.locks.count && count < most; i++) {
 		const struct lock *lock = order[i];
 
-		if (!lock_is_openmp(lock->types) || (double)lock->sums.waited_ns / 1e9 < seconds)
+		if ((double)lock->sums.waited_ns / 1e9 < seconds)
 			continue;
 		found[count++] = (struct lock_finding){
 			.name = lock->name,
 			.kind = lock_type_name((unsigned)__builtin_ctz(lock->types)),
 			.count = lock->sums.count,
-			.waiters = lock->waiters,
+			.waiters = lock->waiters.count,
 			.seconds = (double)lock->sums.waited_ns / 1e9};
 	}
 	free(order);

@@ -54,46 +54,49 @@ static uint64_t *stack_values(const struct making *making, const struct metric *
 	return values;
 }
 
-/* Of all stacks with events, in the order of the query; the caller's to free. */
-static struct sort_key *order_stacks(const struct making *making, size_t *count)
+/* Those of all stacks with events that are shown, in the order of the query; how many all are. */
+static size_t order_stacks(const struct making *making, struct first_keys *first)
 {
 	const struct metric *sort = making->query->sort.metric;
 	uint64_t *any = stack_values(making, &values_any);
 	uint64_t *values = sort->is_static ? NULL : stack_values(making, sort);
-	struct sort_key *keys = xmalloc((making->paths.stacks.nodes.count + 1) * sizeof(*keys));
+	size_t count = 0;
 
-	*count = 0;
 	for (uint32_t i = 0; i < making->paths.stacks.nodes.count; i++) {
 		uint32_t leaf = stack_paths_leaf(&making->paths, i);
 
 		if (!any[i])
 			continue;
-		keys[(*count)++] = sort_key_of(
-			making->query,
-			values ? values_convert(sort, values[i])
-			       : values_static(making->tally->session, leaf, sort),
-			symbols_name(making->tally->session, leaf, making->query->name_style), i);
+		count++;
+		first_keys_add(first, sort_key_of(making->query,
+						  values ? values_convert(sort, values[i])
+							 : values_static(making->tally->session,
+									 leaf, sort),
+						  symbols_name(making->tally->session, leaf,
+							       making->query->name_style),
+						  i));
 	}
-	table_sort(keys, *count, making->query);
+	first_keys_end(first);
 	free(any);
 	free(values);
-	return keys;
+	return count;
 }
 
 static void fill_column(const struct making *making, struct stack_list *list, size_t column,
-			const struct sort_key *keys, size_t count)
+			const struct sort_key *keys)
 {
 	struct table *table = &list->table;
 	const struct metric *metric = table->columns[column].choice.metric;
 	uint64_t *values = stack_values(making, metric), total = 0, rest = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		total += values[keys[i].index];
-		if (i + 1 < table->row_count)
-			table->values[(i + 1) * table->column_count + column] =
-				values_convert(metric, values[keys[i].index]);
-		else
-			rest += values[keys[i].index];
+	for (size_t i = 0; i < making->paths.stacks.nodes.count; i++)
+		total += values[i];
+	rest = total;
+	for (size_t row = 1; row < table->row_count; row++) {
+		uint64_t value = values[keys[row - 1].index];
+
+		table->values[row * table->column_count + column] = values_convert(metric, value);
+		rest -= value;
 	}
 	table->values[column] = table->base[column] = values_convert(metric, total);
 	list->rest[column] = values_convert(metric, rest);
@@ -122,8 +125,8 @@ static void fill_rows(struct making *making, struct stack_list *list, const stru
 static void fill_list(struct making *making, struct stack_list *list)
 {
 	struct table *table = &list->table;
-	size_t count, shown;
-	struct sort_key *keys = order_stacks(making, &count);
+	struct first_keys first = {.query = making->query, .most = making->query->limit};
+	size_t count = order_stacks(making, &first), shown;
 
 	shown = making->query->limit && count + 1 > making->query->limit ? making->query->limit - 1
 									 : count;
@@ -135,9 +138,9 @@ static void fill_list(struct making *making, struct stack_list *list)
 	list->rest = arena_array(&table->arena, double, table->column_count + 1);
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].choice.metric->is_static)
-			fill_column(making, list, i, keys, count);
-	fill_rows(making, list, keys);
-	free(keys);
+			fill_column(making, list, i, first.keys.items);
+	fill_rows(making, list, first.keys.items);
+	vec_fini(&first.keys);
 }
 
 void view_stacks(struct session *session, const struct query *query, struct stack_list *list)

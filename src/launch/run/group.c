@@ -40,12 +40,15 @@ static bool is_group_or_empty(int fd)
 	return size == 0 || !strncmp(begin, FORMAT_GROUP_MAGIC, strlen(FORMAT_GROUP_MAGIC));
 }
 
-/* No link, and no file that has another name elsewhere: its folder may be somebody else's. */
+/*
+ * No link, and no file that has another name elsewhere: its folder may be somebody else's.  Nor
+ * does a link of another user's lead to the folder.
+ */
 static int open_group(const char *path, int flags)
 {
 	const char *slash = strrchr(path, '/');
 	char *place = folder_of(path);
-	int folder = folder_open(place, O_PATH);
+	int folder = folder_open_way(place);
 	int fd = folder < 0
 			 ? -1
 			 : folder_open_file(folder, slash ? slash + 1 : path, O_RDWR | flags, 0644);
@@ -61,6 +64,8 @@ static const char *reason(int error)
 	switch (error) {
 	case ELOOP:
 		return "it may not be a link";
+	case EPERM:
+		return "a link of another user may lead there";
 	case EMLINK:
 		return "it has another name elsewhere";
 	default:

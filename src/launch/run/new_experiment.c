@@ -167,12 +167,15 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The directory that an experiment lies in: it need not be readable. */
+/*
+ * The directory that an experiment lies in: it need not be readable.  Through no link of another
+ * user's, who would choose where something is made, and with whose rights.
+ */
 static int open_parent(const char *path)
 {
 	const char *base = base_of(path);
 	char *parent = base > path ? xstrndup(path, (size_t)(base - path)) : xstrdup(".");
-	int fd = folder_open(parent, O_PATH);
+	int fd = folder_open_way(parent);
 	int error = errno;
 
 	free(parent);
@@ -188,7 +191,10 @@ bool new_experiment_remove(int folder, const char *path)
 static enum status cannot_create(const char *name, int error, struct diag_list *diags)
 {
 	diag_add(diags, DIAG_ERROR, "Cannot create experiment %s: %s; name another place with -o",
-		 name, strerror(error));
+		 name,
+		 error == EPERM ? "the way there may lead through a link of another user, or "
+				  "somebody exchanged what was made"
+				: strerror(error));
 	return STATUS_IO;
 }
 

@@ -8,6 +8,7 @@
 #include "launch/run/exit.h"
 #include "launch/run/target.h"
 
+#include "base/file_map.h"
 #include "base/own_calls.h"
 
 #include <elf.h>
@@ -127,13 +128,14 @@ bool target_goes_past_libc(int fd)
 
 	if (fstat(fd, &st) || st.st_size <= 0)
 		return false;
-	void *file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* its owner may change it meanwhile */
+	struct file_map file = file_map(fd, &st);
 
-	if (file == MAP_FAILED)
+	if (!file.data)
 		return false;
-	bool result = own_calls_in_file(file, (uint64_t)st.st_size);
+	bool result = own_calls_in_file(file.data, file.size);
 
-	munmap(file, (size_t)st.st_size);
+	munmap(file.data, file.size);
 	return result;
 }
 

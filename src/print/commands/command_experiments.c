@@ -49,8 +49,10 @@ static bool reopen(struct print *print, const struct experiment_paths *paths)
 {
 	struct diag_list diags = {0};
 	struct session *fresh;
+	bool compares = print->query.compare != COMPARE_OFF;
 
-	if (session_open(paths->items, paths->count, &print->watch, &fresh, &diags) != STATUS_OK)
+	if ((compares ? session_open_apart : session_open)(
+		    paths->items, paths->count, &print->watch, &fresh, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	say_diags(print, &diags);
 	if (print->session) {

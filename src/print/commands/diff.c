@@ -187,7 +187,7 @@ static int run(struct print *print, const struct options *options)
 	struct diag_list diags = {0};
 	int status = PRINT_EXIT_FAILED;
 
-	if (session_open(options->experiments, 2, &print->watch, &print->session, &diags) !=
+	if (session_open_apart(options->experiments, 2, &print->watch, &print->session, &diags) !=
 	    STATUS_OK)
 		print->session = NULL;
 	if (say_diags(print, &diags) && print->session) {
