@@ -69,6 +69,26 @@ def deep_200(t, engine):
 
 
 @test(engines=True)
+def at_the_end_of_the_first_stack(t, engine):
+    """
+    The program has there what it needs itself, and what the kernel needs for a signal, but not what our handlers do.
+    It ends as it does alone: in one case by its own handler of the overflow.
+    """
+    program = t.target('stackend')
+    for words, said, status, below in (('reserved', '0.3', '1024'), 'worked_at_end', 0, 'reserved'), (('caught', '0.3'), 'caught', 7, 'falls'):
+        bare = t.run(program, *words)
+        t.check(bare.status == status and said in bare.out, f'{words} alone: status {bare.status}, {bare.out}')
+        result = t.collect(program, *words, engine=engine, options=('-p', '1'), status=status)
+        t.equal(result.out, bare.out, f'{words}: output')
+        complete = total = 0
+        for seconds, names in named(t, result, program):
+            total += seconds
+            outside = names[1 + names.index('work_at_end'):] if 'work_at_end' in names else []
+            complete += seconds if below in outside and outside[-1] == '_start' else 0
+        t.ratio(complete, total, 0.9, 1, f'{words}: complete stacks of the work')
+
+
+@test(engines=True)
 def recursion_10000(t, engine):
     program = t.target('recurse')
     result = t.collect(program, '1s', '10000', engine=engine)

@@ -6,7 +6,8 @@
  *   soak SECONDS PLUGIN...
  *
  * Prints its own memory (kB, all of it that is not a file's), after a third of the time and at
- * the end: what grows in between grows with the events.
+ * the end: what grows in between grows with the events.  And the CPU time that its threads did not
+ * see, as it came after their last look: what their ends took.
  */
 #include <atomic>
 #include <cstdio>
@@ -24,6 +25,7 @@ namespace
 {
 std::atomic<bool> stop;
 std::atomic<unsigned long> thrown, loaded, started, forked;
+std::atomic<long> seen_ns; // CPU time of all threads, as each saw it at its end
 std::vector<const char *> plugins;
 
 double now()
@@ -32,6 +34,14 @@ double now()
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return double(time.tv_sec) + double(time.tv_nsec) / 1e9;
+}
+
+long cpu_ns(clockid_t clock)
+{
+	timespec time;
+
+	clock_gettime(clock, &time);
+	return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
 __attribute__((noinline)) int throwing(int depth)
@@ -84,7 +94,10 @@ void work(unsigned number)
 			load_and_unload(number / 4);
 			break;
 		case 1:
-			std::thread([] { throw_and_catch(); }).join();
+			std::thread([] {
+				throw_and_catch();
+				seen_ns += cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+			}).join();
 			started++;
 			break;
 		case 2:
@@ -95,6 +108,7 @@ void work(unsigned number)
 			throw_and_catch();
 		}
 	}
+	seen_ns += cpu_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 long private_memory()
@@ -133,5 +147,7 @@ int main(int argc, char **argv)
 		thread.join();
 	printf("thrown %lu\nloaded %lu\nstarted %lu\nforked %lu\n", thrown.load(), loaded.load(),
 	       started.load(), forked.load());
+	seen_ns += cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	printf("unseen %.9f\n", double(cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - seen_ns) / 1e9);
 	return 0;
 }

@@ -24,6 +24,15 @@
 #define GCC_RECORD   "unit.c.opt-record.json.gz"
 #define CLANG_RECORD "unit.opt.yaml"
 
+/* AddressSanitizer keeps back 256 MB of what is freed: memory is to be that of the code under test.
+ */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "quarantine_size_mb=1";
+}
+
 static char folder[] = "/tmp/helio-remarks-XXXXXX";
 
 static int set_up(void **state)

@@ -2,6 +2,7 @@
 #include "collector/core/own_time.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/profile_source.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
@@ -81,6 +82,7 @@ void own_time_leave_out(uint64_t since_ns)
 void own_time_begun(void)
 {
 	uint64_t own_ns = leave_out(0), own_us = own_ns / NS_PER_US;
+	struct thread *thread = thread_current_if_known();
 	uint64_t all_us = user_before_us + system_before_us;
 	uint64_t user_us = all_us ? own_us * user_before_us / all_us : 0;
 
@@ -88,6 +90,8 @@ void own_time_begun(void)
 	user_before_us += user_us;
 	system_before_us += own_us - user_us;
 	own_use_note_before(user_before_us, system_before_us, own_before_ns / NS_PER_US);
+	if (thread)
+		profile_source.begin_program(thread);
 }
 
 void own_time_put_before(struct text *line)

@@ -31,6 +31,8 @@ struct profile_source {
 	void (*begin_process)(struct thread *thread);
 	/* Events come from now on. */
 	void (*start)(void);
+	/* … and from now on the first thread's CPU time is the program's: no more own_work. */
+	void (*begin_program)(struct thread *thread);
 	/* The same before a recording of a program that runs already. False: it cannot be. */
 	bool (*prepare_late)(void);
 	/* … in a program that runs already, once nobody traces the thread `tid`. False: no memory.

@@ -239,6 +239,7 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 		return;
 	thread->stack_low = stack_low;
 	thread->stack_high = stack_high;
+	atomic_store(&thread->own_work, true); /* until own_time_begun() */
 	own_time_note_before();
 	collector.cpu_before_ns = process_cpu_ns();
 	profile_source.begin_process(thread);
@@ -375,6 +376,15 @@ static void put_counters(struct text *line, uint64_t cpu_ns)
 	text_puts(line, "/>\n");
 }
 
+/* No tick of the calling thread is the program's meanwhile. */
+static void set_own_work(bool own_work)
+{
+	struct thread *thread = thread_current_if_known();
+
+	if (thread)
+		atomic_store(&thread->own_work, own_work);
+}
+
 static void close_own_thread(bool closed)
 {
 	struct thread *thread = thread_current_if_known();
@@ -393,6 +403,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	own_use_work_begin();
 	uint64_t entered_ns = clock_own_cpu_ns();
 
+	set_own_work(true);
 	loss_look();
 	profile_source.finish_counts();
 	modules_update();
@@ -420,6 +431,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	/* Before the handlers do nothing any more, and make no rest. */
 	profile_source.quieten();
 	atomic_store(&collector.recording, false);
+	set_own_work(false);
 
 	control_write_notes();
 	sample_write(kind, label);

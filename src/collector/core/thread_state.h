@@ -250,9 +250,10 @@ struct thread {
 	struct window open;	     /* of collector_thread_pause; written under the lock */
 	int32_t timer;		     /* the CPU timer of this thread + 1; 0: none */
 	int32_t guard;		     /* a timer + 1 (clock_stop.c); 0: none, -1: none to be had */
-	bool closed;	    /* accounted for up to the end, but for the collector's own work */
-	bool watched;	    /* waits without a switch event (clock_watch.c) */
-	uint32_t cpu_stack; /* of its last tick; 0: none has seen it */
+	_Atomic bool own_work; /* begins or ends a recording: its CPU time is not the program's */
+	bool closed;	       /* accounted for up to the end, but for the collector's own work */
+	bool watched;	       /* waits without a switch event (clock_watch.c) */
+	uint32_t cpu_stack;    /* of its last tick; 0: none has seen it */
 	struct runtime_context cpu_context; /* … then */
 	uint32_t start_stack;		    /* the start routine: for waits that no event saw */
 	struct listing listing;

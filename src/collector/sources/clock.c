@@ -406,7 +406,7 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 	/* Likewise, the other way round: no interval is that long, so the tick is in this. */
 	if (was_cut(thread, &whole))
 		enter_pause(thread, &whole);
-	else if (!phase_is_young(thread) &&
+	else if (!phase_is_young(thread) && !atomic_load(&thread->own_work) &&
 		 thread->clock.cpu_pending_ns > (int64_t)jitter_longest_ns(collector.interval_ns))
 		emit_cpu(thread, regs, stack);
 }

@@ -156,7 +156,8 @@ static bool take(struct thread *thread, const struct unwind_regs *regs, bool by_
 {
 	if (by_timer && phase_timer_was_early(thread, regs))
 		return false;
-	bool locked = thread_try_lock(thread);
+	bool locked = !atomic_load_explicit(&thread->own_work, memory_order_relaxed) &&
+		      thread_try_lock(thread);
 
 	if (locked) {
 		if (stop_guard_waits(thread)) /* its signal comes next, here */

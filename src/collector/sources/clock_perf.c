@@ -279,7 +279,10 @@ static __attribute__((noinline)) bool is_in_stretch(const struct thread *thread)
 static void take(struct thread *thread, uint64_t event, struct counter_signal *counted,
 		 bool is_switch, const struct unwind_regs *regs)
 {
-	counted->locked = thread && thread_try_lock(thread); /* else time stays pending */
+	bool ours = thread && event == PERF_EVENT_TICK &&
+		    atomic_load_explicit(&thread->own_work, memory_order_relaxed);
+
+	counted->locked = thread && !ours && thread_try_lock(thread); /* else time stays pending */
 	counter_signal(thread, counted, regs);
 	bool early = counted->locked && are_steps(thread) && phase_step_is_early(thread);
 
@@ -499,6 +502,14 @@ bool perf_engine_start(char *reason, size_t size)
 		perf_engine_forget();
 	}
 	return !result;
+}
+
+void perf_engine_begin_program(const struct thread *thread)
+{
+	const struct clock_phase *phase = &thread->clock.phase;
+
+	if (tick_fd >= 0 && are_steps(thread) && phase->due_cpu_ns && !phase->timer_first)
+		set_interval(ticking(), phase_step_delay_ns(thread));
 }
 
 void perf_engine_breathed(void)

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct thread;
+
 /* Signals that were sent by us, not by the program. */
 bool perf_signal_is_ours(const siginfo_t *info);
 /* In the handler, one of those has come; `context` is where the program was interrupted. */
@@ -17,6 +19,8 @@ bool perf_engine_prepare(void);
 /* The switch events, which there were too many of, may come again. */
 void perf_engine_breathed(void);
 bool perf_engine_start(char *reason, size_t size);
+/* The first thread's first tick comes when it is due, by what was not the collector's own time. */
+void perf_engine_begin_program(const struct thread *thread);
 /* Before a thread is created: it inherits the length of the interval. */
 void perf_engine_before_thread(void);
 void perf_engine_pause(void);  /* before exec: no event may be pending */

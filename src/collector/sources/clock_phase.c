@@ -727,6 +727,8 @@ uint64_t phase_step_delay_ns(const struct thread *thread)
 
 	if (thread->clock.phase.mode != PHASE_STEPS)
 		return 0;
+	if (atomic_load_explicit(&thread->own_work, memory_order_relaxed))
+		return collector.interval_ns > MISSED_NS ? collector.interval_ns : MISSED_NS;
 	return left_ns > LEAST_NS ? (uint64_t)left_ns : LEAST_NS;
 }
 

@@ -40,6 +40,12 @@ void steps_begin(struct clock_phase *phase, uint64_t tick_ns, uint64_t grain_ns)
 	phase->step_end_ns = steps_length_ns(0, grain_ns);
 }
 
+void steps_begin_program(struct clock_phase *phase)
+{
+	if (phase->mode == PHASE_STEPS && phase->due_cpu_ns && !phase->ticked)
+		phase->due_cpu_ns = phase->begin_cpu_ns + phase->first_due_ns;
+}
+
 void steps_tick(struct clock_phase *phase, uint64_t age_ns, uint64_t grain_ns)
 {
 	uint64_t begin_ns = larger(phase->step_end_ns, age_ns);

@@ -18,6 +18,9 @@ struct clock_phase;
 uint64_t steps_length_ns(uint64_t age_ns, uint64_t grain_ns);
 /* The first step, with its tick at this age. */
 void steps_begin(struct clock_phase *phase, uint64_t tick_ns, uint64_t grain_ns);
+/* The CPU time up to the phase's begin was not the program's: its first tick is due as if it had
+ * not been. */
+void steps_begin_program(struct clock_phase *phase);
 /* A tick has come: what passes until the end of its step is its own.  Plans the next. */
 void steps_tick(struct clock_phase *phase, uint64_t age_ns, uint64_t grain_ns);
 /* What a life of this age leaves of a first step: the next one begins with it. */

@@ -14,6 +14,7 @@
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_phase.h"
+#include "collector/sources/clock_steps.h"
 #include "collector/sources/clock_stop.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/sources/clock_watch.h"
@@ -93,6 +94,16 @@ static void start(void)
 				    "processes (ulimit -u) leaves no room for a thread of ours",
 			  0);
 	engine_log(asked, reason);
+}
+
+static void begin_program(struct thread *thread)
+{
+	steps_begin_program(&thread->clock.phase);
+	atomic_store(&thread->own_work, false);
+	if (collector.engine == ENGINE_PERF)
+		perf_engine_begin_program(thread);
+	if (thread->timer)
+		timer_arm(thread);
 }
 
 /* ---- the end ---- */
@@ -208,6 +219,7 @@ const struct profile_source profile_source = {
 	.reset = reset,
 	.begin_process = begin_process,
 	.start = start,
+	.begin_program = begin_program,
 	.prepare_late = holder_prepare,
 	.start_late = holder_start,
 	.own_stack = own_stack,
