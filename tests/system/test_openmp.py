@@ -525,6 +525,48 @@ def two_runtimes(t):
 
 
 @test
+def another_runtime_for_all(t):
+    """A library that has brought its own runtime keeps it when another one comes into the program's scope and is used there."""
+    for name, threads in (('one', 3), ('two', 2)):
+        (t.directory / f'{name}.c').write_text(f'''#include <omp.h>
+int run(void)
+{{
+	int seen = 0;
+#pragma omp parallel num_threads({threads}) reduction(+ : seen)
+	seen += 1 + 10 * omp_get_thread_num();
+	return seen;
+}}
+''')
+    (t.directory / 'host.c').write_text('''#include <dlfcn.h>
+#include <stdio.h>
+static int (*load(const char *name))(void)
+{
+	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	return library ? (int (*)(void))dlsym(library, "run") : (puts(dlerror()), NULL);
+}
+int main(void)
+{
+	int (*one)(void) = load("./one.so");
+	printf("%d\\n", one());
+	if (!dlopen("libomp.so.5", RTLD_NOW | RTLD_GLOBAL))
+		puts(dlerror());
+	int (*two)(void) = load("./two.so");
+	printf("%d\\n", two());
+	printf("%d\\n", one());
+	return 0;
+}
+''')
+    gcc = t.need('gcc')
+    for words in (('-O1', '-fopenmp', '-shared', '-fPIC', '-o', 'one.so', 'one.c'), ('-O1', '-fopenmp', '-fPIC', '-c', '-o', 'two.o', 'two.c'),
+                  ('-shared', '-o', 'two.so', 'two.o'), ('-O1', '-o', 'host', 'host.c')):
+        result = t.run(gcc, *words)
+        t.check(result.status == 0, result.err[-500:])
+    t.equal(t.run('./host').out, '33\n12\n33\n', 'bare')
+    result = t.collect('./host')
+    t.equal(result.out, '33\n12\n33\n', 'output')
+
+
+@test
 def other_runtime_late(t):
     """A program of libgomp's that loads a library of libomp's: regions of both are counted, in each other, too."""
     (t.directory / 'plugin.c').write_text('''void call(int (*back)(void), int *sum)

@@ -25,8 +25,7 @@ void next_forget_failures(void)
 		;
 }
 
-/* Looks a name up in the scope of the object that holds an address. */
-static void *find_in_scope(const char *name, const void *address)
+void *next_in_scope(const char *name, const void *address)
 {
 	void *symbol = NULL, *object;
 	Dl_info info;
@@ -54,7 +53,7 @@ void *next_of_caller(const char *name, const void *caller)
 
 	if (symbol)
 		return symbol;
-	symbol = caller ? find_in_scope(name, caller) : NULL;
+	symbol = caller ? next_in_scope(name, caller) : NULL;
 	if (symbol)
 		next_keep_loaded(symbol);
 	return symbol;

@@ -142,6 +142,8 @@ void next_forget_failures(void);
  * Takes the loader's lock.
  */
 void *next_of_caller(const char *name, const void *caller);
+/* The first in the scope of the object that holds an address, with what it depends on; or NULL. */
+void *next_in_scope(const char *name, const void *address);
 /* What is to be called from now on must stay where it is. */
 void next_keep_loaded(const void *symbol);
 

@@ -231,12 +231,13 @@ void omp_lock_request(struct omp_lock_wait *wait, enum format_omp_type type, con
 	omp_wait_begin(&wait->before, states[type]);
 }
 
-/* Nobody had it at the request, nor since. */
+/* Nobody had it at the request, nor since.  An ordered section is waited for in its turn, whoever
+ * has it: an iteration before may have none. */
 static bool was_free(const struct omp_lock_wait *wait)
 {
 	uint64_t now = noted(wait->lock);
 
-	return now && now == wait->holder && !depth_of(now);
+	return wait->type != OMP_ORDERED && now && now == wait->holder && !depth_of(now);
 }
 
 /* Who had it at the request, else who had it since; 0: not known.  False: it was free. */

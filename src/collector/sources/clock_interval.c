@@ -87,6 +87,11 @@ static uint64_t delivery_ns(struct format_family *family)
 	return known_ns;
 }
 
+bool interval_knows_delivery(void)
+{
+	return __atomic_load_n(&family_page()->delivery_ns, __ATOMIC_RELAXED);
+}
+
 void interval_raise(void)
 {
 	uint64_t least_ns = overhead_least_interval_ns(delivery_ns(family_page()));

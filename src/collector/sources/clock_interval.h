@@ -22,6 +22,8 @@ void interval_begin(void);
  * handler gets on, so that no handler could find that out.
  */
 void interval_raise(void);
+/* Whether what it needs for that has been measured in the family. */
+bool interval_knows_delivery(void);
 /* Anything that the interval makes happen has taken so much; may widen it.  Not with the thread's
  * lock. */
 void interval_spent(uint64_t cost_ns);

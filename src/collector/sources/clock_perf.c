@@ -434,14 +434,15 @@ static int open_own(_Atomic int *owner, uint64_t event)
 	return 0;
 }
 
-/* What an interrupt takes is measured first where it may matter. */
+/* What an interrupt takes is measured first where it may matter, once for the family. */
 static void raise_interval(void)
 {
 	const uint64_t probe_ns = 50 * 1000;
 
-	if (collector.interval_ns >= overhead_longest_least_interval_ns())
+	if (!collector.interval_ns || collector.engine != ENGINE_PERF ||
+	    collector.interval_ns >= overhead_longest_least_interval_ns())
 		return;
-	int probe = clock_event_open_silent(probe_ns);
+	int probe = interval_knows_delivery() ? -1 : clock_event_open_silent(probe_ns);
 
 	interval_raise();
 	if (probe >= 0)

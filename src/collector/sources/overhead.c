@@ -265,7 +265,7 @@ static uint64_t jitter(uint64_t ns, uint64_t seed)
 	return ns - ns / 4 + (seed * 0x9e3779b97f4a7c15u >> 40) % (ns / 2 + 1);
 }
 
-static uint64_t less(uint64_t from_ns, uint64_t ns)
+static uint64_t minus_or_zero(uint64_t from_ns, uint64_t ns)
 {
 	return from_ns > ns ? from_ns - ns : 0;
 }
@@ -279,11 +279,11 @@ static uint64_t charge(struct overhead_account *account, uint64_t clock_ns, uint
 	bool limited = is_limited(now_ns), was_slow = account->was_slow;
 	uint64_t counted_ns = limited || cost_ns < most_ns ? cost_ns : most_ns;
 	/* What is not counted of a handler is not the program's either: it pays for nothing. */
-	uint64_t paid_ns = less(passed_ns, cost_ns - counted_ns) / 100 * percent;
+	uint64_t paid_ns = minus_or_zero(passed_ns, cost_ns - counted_ns) / 100 * percent;
 
 	account->was_slow = overhead_time_for(cost_ns) >= LONGEST_REST_NS;
 	account->clock_ns = clock_ns;
-	account->debt_ns = less(account->debt_ns, paid_ns) + counted_ns;
+	account->debt_ns = minus_or_zero(account->debt_ns, paid_ns) + counted_ns;
 	uint64_t rest_ns = overhead_time_for(account->debt_ns);
 
 	if (rest_ns <= (limited ? LATER_REST_NS : first_rest_ns))

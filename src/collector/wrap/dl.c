@@ -33,16 +33,25 @@ static void wait_until_quiet(void)
 	}
 }
 
+/* Afterwards: who sees the count asks the loader, whose lock destructors are called with, and one
+ * of these may wait for that thread. */
+static int close_counted(void *handle)
+{
+	int result = NEXT(dlclose)(handle);
+
+	atomic_fetch_add_explicit(&closes, 1, memory_order_relaxed);
+	return result;
+}
+
 COLLECTOR_EXPORT int dlclose(void *handle)
 {
-	atomic_fetch_add_explicit(&closes, 1, memory_order_relaxed);
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
-		return NEXT(dlclose)(handle);
+		return close_counted(handle);
 	modules_note_staying();
 	modules_update(); /* what is about to go must have been noted */
 	unwind_modules_hold();
 	wait_until_quiet();
-	int result = NEXT(dlclose)(handle);
+	int result = close_counted(handle);
 	if (modules_update()) /* else it stays as it is: no code can be trusted any more */
 		unwind_modules_release();
 	return result;

@@ -42,8 +42,9 @@ static inline struct gomp_function gomp_find(struct next *next, const char *name
 {
 	void *function = atomic_load_explicit(&next->function, memory_order_acquire);
 
-	return function ? (struct gomp_function){function, next->is_other}
-			: gomp_look_up(next, name, caller);
+	return function && !atomic_load_explicit(&next->own, memory_order_acquire)
+		       ? (struct gomp_function){function, next->is_other}
+		       : gomp_look_up(next, name, caller);
 }
 
 /* Declares `real`, the function behind a wrapper, of its type, and `found`, which says whose. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which runtime's function a caller finds behind ours.  A load object that does not find the name
- * in the program's scope has a list entry, with where the object lies; entries are added and never
- * change, but that an object may be closed, and another one lie in its place: after a dlclose each
- * is looked up again, once.
+ * in the program's scope has a list entry, with where the object lies.  It keeps that runtime, as
+ * it keeps what it has bound, also when another one comes into the program's scope.  Entries are
+ * added and never change, but that an object may be closed, and another one lie in its place: after
+ * a dlclose each is looked up again, once.
  */
 #include "collector/core/next_functions.h"
 #include "collector/wrap/dl.h"
@@ -103,41 +104,46 @@ static void add_entry(struct next *next, const struct gomp_own *found)
 	while (!atomic_compare_exchange_weak(&next->own, &before, own));
 }
 
+/* known: the entry of what lay there before the last dlclose, or NULL. */
 static struct gomp_function look_up_own(struct next *next, const char *name, const void *caller,
-					uint32_t closes)
+					struct gomp_own *known, uint32_t closes)
 {
 	struct gomp_own found = {.from = (uintptr_t)caller, .closes = closes};
-	struct gomp_own *known = entry_of(next, (uintptr_t)caller);
-	void *symbol = next_of_caller(name, caller);
+	void *symbol = known ? next_in_scope(name, caller) : NULL;
 
 	if (!symbol)
+		symbol = next_of_caller(name, caller);
+	if (!symbol)
 		return (struct gomp_function){0};
-	if (known && known->function.address == symbol) {
-		atomic_store_explicit(&known->closes, closes, memory_order_relaxed);
-		return known->function;
-	}
 	found.function = describe(symbol);
-	if (dl_iterate_phdr(find_object, &found))
+	if (!dl_iterate_phdr(find_object, &found))
+		return found.function;
+	if (known && known->function.address == symbol && known->from == found.from &&
+	    known->size == found.size)
+		atomic_store_explicit(&known->closes, closes, memory_order_relaxed);
+	else
 		add_entry(next, &found);
 	return found.function;
 }
 
 struct gomp_function gomp_look_up(struct next *next, const char *name, const void *caller)
 {
+	void *function = atomic_load_explicit(&next->function, memory_order_acquire);
 	uint32_t closes = dl_close_count();
 	struct gomp_function found;
 	struct gomp_own *own;
-	void *symbol;
 
 	if (gomp_body && is_ours(caller))
 		caller = gomp_body;
 	own = entry_of(next, (uintptr_t)caller);
 	if (own && atomic_load_explicit(&own->closes, memory_order_relaxed) == closes)
 		return own->function;
-	symbol = next_symbol(name);
-	if (!symbol)
-		return look_up_own(next, name, caller, closes);
-	found = describe(symbol);
+	if (!own && function)
+		return (struct gomp_function){function, next->is_other};
+	function = own ? NULL : next_symbol(name);
+	if (!function)
+		return look_up_own(next, name, caller, own, closes);
+	found = describe(function);
 	next->is_other = found.is_other;
 	atomic_store_explicit(&next->function, found.address, memory_order_release);
 	return found;
