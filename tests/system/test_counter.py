@@ -294,11 +294,11 @@ def overflow(counter, value, stack, address=0, kind=0):
     return bytes([kind | 0x40]) + golden.varint(10) + golden.zigzag(stack) + golden.varint(counter) + golden.varint(value) + golden.zigzag(address)
 
 
-def hardware_experiment(t, nodes='', node_of=lambda i: 0):
+def hardware_experiment(t, nodes='', node_of=lambda i: 0, name='hardware.1.er', cycles=2500000):
     """What a machine with hardware counters records: each record in a block of its own. 2,500 cycles are a microsecond."""
-    directory = t.directory / 'hardware.1.er'
+    directory = t.directory / name
     directory.mkdir()
-    records = [overflow(0, 2500000, 1) for _ in range(6)] + [overflow(0, 2500000, 2) for _ in range(2)]
+    records = [overflow(0, cycles, 1) for _ in range(6)] + [overflow(0, 2500000, 2) for _ in range(2)]
     records += [overflow(1, 1000000, 1) for _ in range(3)] + [overflow(1, 1000000, 2) for _ in range(10)]
     records += [overflow(2, 1000, 1, 0x10000 + 64 * (i % 4) | node_of(i)) for i in range(8)] + [overflow(2, 1000, 1)]
     records += [overflow(0, 500000, 3, kind=2), overflow(1, 1000000, 4, kind=3)]
