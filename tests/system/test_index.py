@@ -168,6 +168,9 @@ def other_machines(t):
         os.replace(path.with_suffix('.new'), path)
     t.equal(t.run(t.helio, 'index', '--share', '0/2', experiment, env=index.environment(), timeout=300).err, '', 'share 0')
     index.check('after that')
+    t.equal(t.run(t.helio, 'index', '--share', '1/2', experiment, env=index.environment()).status, 0, 'share 1')
+    t.run(t.helio, 'print', '--clear-cache', env=index.environment())
+    t.equal(list((index.cache / 'heliometer').iterdir()), [], '--clear-cache')
 
 
 @test
