@@ -51,9 +51,11 @@ bool file_is_trusted(const struct stat *info)
  */
 static bool is_private(gid_t group)
 {
-	const struct group *entry = group == geteuid() ? getgrgid(group) : NULL;
+	struct group entry, *found = NULL;
+	char texts[4096]; /* a group that needs more has members */
 
-	return entry && !entry->gr_mem[0];
+	return group == geteuid() && !getgrgid_r(group, &entry, texts, sizeof(texts), &found) &&
+	       found && !entry.gr_mem[0];
 }
 
 bool file_gives_commands(int fd)

@@ -37,9 +37,10 @@ struct file_map file_map_copy(int fd, const struct stat *info);
 /* Whether nobody but this user and root can write to a file of that owner and mode. */
 bool file_is_trusted(const struct stat *info);
 /*
- * Whether commands are taken from an open file, or from files in an open directory: nobody but this
- * user and root can write to the file, or owns the directory.  A sticky directory may be open to
- * all, and a file to the group of the user's own number, as long as that has no other members.
+ * Whether commands are taken from an open file, or from files in an open directory, which are this
+ * user's or root's.  Nobody else can write to the file, but the group of the user's own number as
+ * long as it has no other members.  A group may write to the directory, and all where it is sticky:
+ * they can put there, by link or name, what is this user's already.
  */
 bool file_gives_commands(int fd);
 /* From now on lost pages of mapped files, those of libraries too, read as zeros.  Idempotent. */

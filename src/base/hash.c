@@ -213,10 +213,13 @@ static void resize(struct pair_set *set, const void *pairs, size_t size)
 
 void pair_set_reserve(struct pair_set *set, const void *pairs, size_t more)
 {
-	size_t size = (set->count + more) * 2 + 1;
+	size_t size = (set->count + more) * 2 + 1, least = set->size + set->size / 2;
 
-	if (size > set->size)
-		resize(set, pairs, size < PAIRS_LEAST ? PAIRS_LEAST : size);
+	if (size <= set->size)
+		return;
+	/* By a share of what there is: who reserves often would have all put anew each time. */
+	size = size < least ? least : size;
+	resize(set, pairs, size < PAIRS_LEAST ? PAIRS_LEAST : size);
 }
 
 uint32_t pair_set_put(struct pair_set *set, const void *pairs, uint32_t first, uint32_t second,

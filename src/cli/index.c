@@ -40,13 +40,16 @@ static const struct option_syntax syntax = {
 		 "Exit status: 0 done; 1 not kept, a message says why; 2 a wrong command line.\n",
 };
 
-/* The launchers' words for a process's number, as ranks are known by them, and for how many. */
+/*
+ * The launchers' words for a process's number, as ranks are known by them, and for how many: those
+ * of a step of Slurm, as a batch script has the job's numbers too, and is alone.
+ */
 static bool read_launcher(struct session_share *share)
 {
 	static const char *const numbers[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK",
 					      "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
 	static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-					     "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"};
+					     "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"};
 
 	for (size_t i = 0; i < COUNT(numbers); i++) {
 		const char *number = getenv(numbers[i]), *count = getenv(counts[i]);

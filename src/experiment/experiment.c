@@ -573,28 +573,40 @@ static void forget_elsewhere(struct experiment *experiment, const struct extent 
 	}
 }
 
+/*
+ * By the numbers of the processes, 0 for nobody, whether this share tells what reading has said of
+ * them.  What could not be read is no process of any: it is told with the first unit.
+ */
+static bool *find_told(struct experiment *experiment, const struct extent *extent)
+{
+	bool *is_told = xcalloc(experiment->numbers + 1, sizeof(*is_told));
+
+	for (uint32_t i = 0; i <= experiment->numbers; i++)
+		is_told[i] = is_in(extent, 0);
+	forget_elsewhere(experiment, extent, is_told);
+	return is_told;
+}
+
 enum status experiment_open_share(const char *path, size_t from, size_t to, struct experiment **out,
 				  struct diag_list *errors, struct diag_list *warnings)
 {
 	const struct extent extent = {.all = true, .from = from, .to = to};
-	size_t first = warnings->count, kept = first;
-	enum status status = open_whole(path, &extent, out, errors, warnings);
-	bool *is_told;
+	struct diag_list own = {0};
+	enum status status = open_whole(path, &extent, out, errors, &own);
+	bool *is_told = status ? NULL : find_told(*out, &extent);
 
-	if (status)
-		return status;
-	is_told = xcalloc((*out)->numbers + 1, sizeof(*is_told));
-	is_told[0] = is_in(&extent, 0);
-	forget_elsewhere(*out, &extent, is_told);
-	for (size_t i = first; i < warnings->count; i++) {
-		if (is_told[warnings->items[i].about])
-			warnings->items[kept++] = warnings->items[i];
-		else
-			free(warnings->items[i].text);
+	for (size_t i = 0; i < own.count; i++) {
+		const struct diag *warning = &own.items[i];
+
+		if (is_told && !is_told[warning->about])
+			continue;
+		warnings->about = warning->about;
+		diag_add(warnings, warning->level, "%s", warning->text);
 	}
-	warnings->count = kept;
+	warnings->about = 0;
 	free(is_told);
-	return STATUS_OK;
+	diag_fini(&own);
+	return status;
 }
 
 enum status experiment_open_logs(const char *path, struct experiment **out,

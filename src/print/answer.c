@@ -5,7 +5,8 @@
  *
  * Two sessions stand for the same experiments: one that may come from the kept sums, which is there
  * at once and answers functions, callers and trees; and one with all events, read when the
- * first request needs it.  Where nothing was kept they are the same.
+ * first request needs it.  Where nothing was kept they are the same.  A third one is for requests
+ * that compare, where an experiment is named twice: it counts for each name then.
  */
 #include "print/answer.h"
 
@@ -29,18 +30,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char program[] = "helio print";
 
 struct answerer {
 	struct experiment_paths paths;
+	struct experiment_paths named; /* the same as given, where some are named twice; or none */
 	struct startup startup;
 	struct diag_list opening; /* warnings of opening: in every JSON object */
 	struct session *sums;	  /* what cache_open() gave */
 	/* with events, and all that requests define; NULL: not needed so far */
 	_Atomic(struct session *) all;
-	pthread_mutex_t lock;	   /* of making `all` */
-	pthread_rwlock_t altering; /* of what requests define in the sessions */
+	_Atomic(struct session *) apart; /* the same of `named` */
+	pthread_mutex_t lock;		 /* of making `all` and `apart` */
+	pthread_rwlock_t altering;	 /* of what requests define in the sessions */
 };
 
 /* ---- who waits for debug files ---- */
@@ -92,6 +96,21 @@ static void read_startup(struct answerer *answerer, struct diag_list *diags)
 	startup_read(&print, &answerer->startup);
 }
 
+/* Keeps the names where an experiment has two of them, by itself or in groups. */
+static void keep_names(struct answerer *answerer, char *const *paths, size_t count)
+{
+	struct experiment_paths members = {0};
+	struct diag_list twins = {0};
+
+	for (size_t i = 0; i < count; i++)
+		experiment_paths_add(&members, paths[i]);
+	experiment_paths_drop_twins(&members, &twins);
+	for (size_t i = 0; twins.count && i < count; i++)
+		*vec_push(&answerer->named) = xstrdup(paths[i]);
+	diag_fini(&twins);
+	experiment_paths_fini(&members);
+}
+
 enum status answerer_open(char *const *paths, size_t count, struct watch *watch,
 			  struct answerer **out, struct diag_list *diags)
 {
@@ -108,6 +127,7 @@ enum status answerer_open(char *const *paths, size_t count, struct watch *watch,
 	read_startup(answerer, diags);
 	for (size_t i = 0; i < count; i++)
 		*vec_push(&answerer->paths) = xstrdup(paths[i]);
+	keep_names(answerer, paths, count);
 	experiment_paths_drop_twins(&answerer->paths, &answerer->opening);
 	status = cache_open(answerer->paths.items, answerer->paths.count, false, false, watch,
 			    &answerer->sums, &answerer->opening);
@@ -133,9 +153,11 @@ void answerer_close(struct answerer *answerer)
 		return;
 	if (answerer->all != answerer->sums)
 		session_free(answerer->all);
+	session_free(answerer->apart);
 	session_free(answerer->sums);
 	startup_fini(&answerer->startup);
 	experiment_paths_fini(&answerer->paths);
+	experiment_paths_fini(&answerer->named);
 	diag_fini(&answerer->opening);
 	pthread_mutex_destroy(&answerer->lock);
 	pthread_rwlock_destroy(&answerer->altering);
@@ -143,18 +165,20 @@ void answerer_close(struct answerer *answerer)
 }
 
 /* The session with events; NULL: cancelled, or the experiments are gone by now. */
-static struct session *session_of_events(struct answerer *answerer, struct watch *watch)
+static struct session *session_of_events(struct answerer *answerer, bool apart, struct watch *watch)
 {
+	const struct experiment_paths *paths = apart ? &answerer->named : &answerer->paths;
+	_Atomic(struct session *) *known = apart ? &answerer->apart : &answerer->all;
 	struct diag_list diags = {0};
 	struct session *session;
 
 	pthread_mutex_lock(&answerer->lock);
-	if (!answerer->all && session_open(answerer->paths.items, answerer->paths.count, watch,
-					   &session, &diags) == STATUS_OK) {
+	if (!*known && (apart ? session_open_apart : session_open)(
+			       paths->items, paths->count, watch, &session, &diags) == STATUS_OK) {
 		define_startup(answerer, session);
-		answerer->all = session;
+		*known = session;
 	}
-	session = answerer->all;
+	session = *known;
 	pthread_mutex_unlock(&answerer->lock);
 	diag_fini(&diags); /* the same as those of the kept sums */
 	return session;
@@ -199,9 +223,16 @@ struct plan_of_request {
 	enum command_need need;
 	bool alters, wrong; /* wrong: a setting is no command */
 	bool sets_metrics;
+	bool compares;
 	enum inlines inlines; /* the setting, as far as the plan is made */
 	bool needs_inlines;
 };
+
+static bool begins_comparing(const struct command *command, char *const *arguments, size_t count)
+{
+	return command->setting == SETS_GROUPS && count && strcasecmp(arguments[0], "off") != 0 &&
+	       strcmp(arguments[0], "0") != 0;
+}
 
 static struct asked take(const struct answerer *answerer, struct plan_of_request *plan,
 			 const struct answer_words *words, struct diag_list *said)
@@ -217,6 +248,7 @@ static struct asked take(const struct answerer *answerer, struct plan_of_request
 	need = command_needs(asked.command, asked.arguments, asked.count);
 	plan->need = need > plan->need ? need : plan->need;
 	plan->alters |= asked.command->alters;
+	plan->compares |= begins_comparing(asked.command, asked.arguments, asked.count);
 	return asked;
 }
 
@@ -229,6 +261,8 @@ static void begin_plan(const struct startup *startup, struct plan_of_request *pl
 
 		plan->needs_inlines |= command_needs_inlines(line->command, line->words.items + 1,
 							     line->words.count - 1, &plan->inlines);
+		plan->compares |= begins_comparing(line->command, line->words.items + 1,
+						   line->words.count - 1);
 	}
 }
 
@@ -438,6 +472,7 @@ void answer(struct answerer *answerer, const struct answer_request *request, str
 	struct plan_of_request plan;
 	struct watch watch = {.tell = request->tell, .data = request->data};
 	struct session *session = answerer->sums;
+	bool apart;
 
 	*out = (struct answer){0};
 	pthread_rwlock_rdlock(&answerer->altering);
@@ -446,8 +481,10 @@ void answer(struct answerer *answerer, const struct answer_request *request, str
 		pthread_rwlock_unlock(&answerer->altering);
 		pthread_rwlock_wrlock(&answerer->altering);
 	}
-	if (plan.need != NEED_SUMS || (plan.needs_inlines && !cache_has_inlines(answerer->sums)))
-		session = session_of_events(answerer, request->tell ? &watch : NULL);
+	apart = plan.compares && answerer->named.count;
+	if (apart || plan.need != NEED_SUMS ||
+	    (plan.needs_inlines && !cache_has_inlines(answerer->sums)))
+		session = session_of_events(answerer, apart, request->tell ? &watch : NULL);
 	if (session) {
 		run(answerer, session, request, &plan, out);
 	} else {

@@ -117,7 +117,7 @@ static void say_ignored(struct print *print, int fd, const char *path)
 
 	if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_uid == geteuid())
 		say_warning(print,
-			    "%s is not read: others can write it, or what lies in its directory",
+			    "%s is not read: others can write it, or all can write its directory",
 			    path);
 }
 

@@ -465,8 +465,9 @@ void serve_save(struct server *server, const struct request *request, json_t *bo
 
 	if (folder < 0 || !file_gives_commands(folder))
 		reply_error(reply, HTTP_UNPROCESSABLE,
-			    "%s is read from directories only that nobody else can change, and %s "
-			    "is none: start helio view in one of your own to save settings",
+			    "%s is read only from directories of yours or root's that not all can "
+			    "write, and %s is none: start helio view in one of your own to save "
+			    "settings",
 			    startup_file, server->directory);
 	else if (!json_is_array(settings))
 		reply_error(reply, HTTP_BAD_REQUEST, "save takes \"settings\", as print does");

@@ -8,6 +8,7 @@ import random
 import shutil
 import sys
 
+import view_server
 from harness import test
 from test_print import validator
 
@@ -428,3 +429,9 @@ def named_again_in_a_group(t):
     row = rows_of(shown)['<Total>']
     t.near(row['e.user.1'], alone, 'compared: the one')
     t.near(row['e.user.2'], total, 'compared: the group')
+    with view_server.Server(t, paths[0], all_of) as server:
+        for settings in ([], [['compare', 'on']], [['compare', 'delta']], [['compare', 'off']]):
+            words = [word for setting in settings for word in (f'-{setting[0]}', setting[1])] if settings != [['compare', 'off']] else []
+            expected = t.print(all_of, '-metrics', 'e.user:name', *words, '-functions', paths[0])[-1]
+            got = server.print(['functions'], settings=[['metrics', 'e.user:name'], *settings]).json['results'][0]
+            t.equal(got['rows'], expected['rows'], f'helio view: {settings}')

@@ -294,17 +294,17 @@ def overflow(counter, value, stack, address=0, kind=0):
     return bytes([kind | 0x40]) + golden.varint(10) + golden.zigzag(stack) + golden.varint(counter) + golden.varint(value) + golden.zigzag(address)
 
 
-def hardware_experiment(t, nodes='', node_of=lambda i: 0):
+def hardware_experiment(t, nodes='', node_of=lambda i: 0, name='hardware.1.er', cycles=2500000, without=''):
     """What a machine with hardware counters records: each record in a block of its own. 2,500 cycles are a microsecond."""
-    directory = t.directory / 'hardware.1.er'
+    directory = t.directory / name
     directory.mkdir()
-    records = [overflow(0, 2500000, 1) for _ in range(6)] + [overflow(0, 2500000, 2) for _ in range(2)]
+    records = [overflow(0, cycles, 1) for _ in range(6)] + [overflow(0, 2500000, 2) for _ in range(2)]
     records += [overflow(1, 1000000, 1) for _ in range(3)] + [overflow(1, 1000000, 2) for _ in range(10)]
     records += [overflow(2, 1000, 1, 0x10000 + 64 * (i % 4) | node_of(i)) for i in range(8)] + [overflow(2, 1000, 1)]
     records += [overflow(0, 500000, 3, kind=2), overflow(1, 1000000, 4, kind=3)]
     blocks = b''.join(golden.block(record, 4, 1, base=5000 + 100 * i) for i, record in enumerate(records))
     clock = golden.Events(1, 0).thread(1, 12, 1).event(20000, 19999, 'user', 1).end(20000)
-    for name, text in (('log.xml', HARDWARE_LOG + nodes + golden.PROCESS.format(pid=12, lineage='', tstamp=1000) +
+    for name, text in (('log.xml', (HARDWARE_LOG.replace(without, '') if without else HARDWARE_LOG) + nodes + golden.PROCESS.format(pid=12, lineage='', tstamp=1000) +
                         '<event kind="exit" tstamp="20000000" status="0" signal="0"/>\n</experiment>\n'),
                        ('map.xml', golden.MAP[:golden.MAP.index('<event kind="map" tstamp="5000"')] + '</maps>\n')):
         (directory / name).write_text(text)
@@ -313,6 +313,20 @@ def hardware_experiment(t, nodes='', node_of=lambda i: 0):
     (directory / 'stacks').write_bytes(golden.file_header('stacks') + golden.packed(1, nodes))
     (directory / 'hwcounters').write_bytes(golden.file_header('hwcounters') + blocks)
     return directory
+
+
+@test
+def quotients_of_one_alone(t):
+    """What only one of two experiments has both counters for is not compared."""
+    for name in 'first', 'second':
+        (t.directory / name).mkdir()
+    first = hardware_experiment(t, name='first/hardware.1.er')
+    insts = HARDWARE_LOG[HARDWARE_LOG.index('<counter number="1"'):HARDWARE_LOG.index('<counter number="2"')]
+    second = hardware_experiment(t, name='second/hardware.1.er', without=insts)
+    for metric, status in ('cycles', 0), ('CPI', 1), ('IPC', 1), ('insts', 1):
+        result = t.run(t.helio, 'diff', '--metric', f'e.{metric}', first, second)
+        t.equal('has not recorded' in result.err, status == 1, f'{metric}: {result.status} {result.err}')
+    t.equal('has not recorded' in t.run(t.helio, 'diff', '--metric', 'e.CPI', first, first).err, False, 'both have')
 
 
 @test

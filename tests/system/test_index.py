@@ -3,11 +3,15 @@
 helio index: the sums that any number of processes make together are those that one makes from all events, which prints them without
 an index, to the last digit and in the same order.
 """
+import json
+import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 import test_cache
+import test_counter
 import test_mpi
 from harness import ROOT, test
 from test_mpi import ENVIRONMENT, IMPLEMENTATIONS
@@ -86,6 +90,117 @@ def groups(t):
     for count in 5,:
         index.make(count)
         index.check(f'several by {count}')
+
+
+@test
+def named_twice(t):
+    """An experiment in two groups counts once, and what is kept of such a list is used."""
+    members = [t.collect(t.target('phases'), '0.05').experiment for _ in range(2)]
+    groups = [t.directory / name for name in ('both.erg', 'one.erg')]
+    for group, count in zip(groups, (2, 1)):
+        group.write_text('#analyzer experiment group\n' + ''.join(f'{member}\n' for member in members[:count]))
+    said = 'is named twice; it counts once'
+    index = Index(t, *groups)
+    first, second = (t.run(t.helio, 'index', '--share', f'{share}/2', *groups, env=index.environment()) for share in (1, 0))
+    t.equal((first.status, first.err), (0, ''), 'share 1')
+    t.check(second.status == 0 and second.err.count(said) == 1, f'share 0: {second.err}')
+    for keep in 'all', 'all':
+        shown = t.run(t.helio, 'print', '-functions', *groups, env=index.environment(HELIO_CACHE=keep))
+        t.equal((shown.status, shown.err.count(said)), (0, 1), shown.err)
+    index.check('groups that share one')
+
+
+@test
+def quotients(t):
+    """Cycles per instruction, where only the sum of both shares is too large to be kept as it is."""
+    counts, experiments = (10 ** 6, 2 ** 31 - 10), []
+    for number, count in enumerate(counts):
+        (t.directory / str(number)).mkdir()
+        experiments.append(test_counter.hardware_experiment(t, name=f'{number}/hardware.1.er', cycles=count))
+    metrics = ('-metrics', 'e.CPI:e.IPC:e.cycles:e.insts:name')
+    index = Index(t, *experiments)
+    expected = index.print((*metrics, '-functions'), 'off')
+    index.make(2)
+    t.equal(index.print((*metrics, '-functions')), expected, 'by 2')
+    row = next(row for row in json.loads(expected)['rows'] if row['name'] == '<Total>')
+    t.near(row['e.CPI'], row['e.cycles'] / row['e.insts'], 'CPI', relative=1e-6)
+
+
+def shares(t, count, environment, *experiments):
+    """Status and messages of processes at the same time."""
+    words = [[str(word) for word in (t.helio, 'index', '--share', f'{share}/{count}', *experiments)] for share in range(count)]
+    running = [subprocess.Popen(command, env={**os.environ, **environment}, stderr=subprocess.PIPE, text=True) for command in words]
+    return [(process.communicate(timeout=300)[1], process.returncode) for process in running]
+
+
+@test
+def one_fails(t):
+    """The reason is said by all that wait for it, also by way of others; a later try with experiments that can be kept succeeds."""
+    source = t.directory / 'modes.c'
+    source.write_text('int main(void)\n{\n#pragma omp parallel\n\tfor (volatile int i = 0; i < 100000000; i++)\n\t\t;\n\treturn 0;\n}\n')
+    t.equal(t.run(t.need('gcc'), '-g', '-fopenmp', '-o', t.directory / 'modes', source).status, 0, 'gcc')
+    plain = [t.collect(t.target('phases'), '0.05').experiment for _ in range(3)]
+    modes = t.collect(t.directory / 'modes').experiment
+    environment = {'XDG_CACHE_HOME': str(t.directory / 'cache')}
+    for experiments, failing, handed in (([*plain, modes], 3, (1,)), ([plain[0], modes, *plain[1:]], 1, (2, 3)), ([modes, *plain], 0, (1, 2, 3))):
+        for number, (said, status) in enumerate(shares(t, 4, environment, *experiments)):
+            t.equal(status, int(number not in handed), f'{failing} fails: {number}: {said}')
+            t.equal('OpenMP or Java' in said, number not in handed, f'{failing} fails: {number}: {said}')
+            t.equal(f'process {failing}: ' in said, number not in (*handed, failing), f'{failing} fails: {number}: {said}')
+    t.equal([status for _, status in shares(t, 3, environment, *plain)], [0, 0, 0], 'without')
+
+
+@test
+def other_machines(t):
+    """A part that does not hold where it is read is an error after a while, and one of an earlier job is none."""
+    experiment = t.collect(t.target('phases'), '0.05').experiment
+    index = Index(t, experiment)
+    t.equal(t.run(t.helio, 'index', '--share', '1/2', experiment, env=index.environment()).status, 0, 'share 1')
+    part, = (index.cache / 'heliometer').iterdir()
+    t.equal(part.suffix, '.share', 'its name')
+    test_cache.rewrite(part, lambda body: body.replace(b'helio', b'HELIO', 1))
+    result = t.run(t.helio, 'index', '--share', '0/2', experiment, env=index.environment(), timeout=300)
+    t.check(result.status == 1 and 'do not hold' in result.err, f'{result.status} {result.err}')
+    # inode and time of change are the machine's: a file that has others is the same
+    t.equal(t.run(t.helio, 'index', '--share', '1/2', experiment, env=index.environment()).status, 0, 'share 1')
+    for path in experiment / 'log.xml', experiment / 'profile':
+        shutil.copy2(path, path.with_suffix('.new'))
+        os.replace(path.with_suffix('.new'), path)
+    t.equal(t.run(t.helio, 'index', '--share', '0/2', experiment, env=index.environment(), timeout=300).err, '', 'share 0')
+    index.check('after that')
+    t.equal(t.run(t.helio, 'index', '--share', '1/2', experiment, env=index.environment()).status, 0, 'share 1')
+    t.run(t.helio, 'print', '--clear-cache', env=index.environment())
+    t.equal(list((index.cache / 'heliometer').iterdir()), [], '--clear-cache')
+
+
+@test
+def in_a_batch_script(t):
+    """Slurm tells a batch script of the job's tasks; it is none of them."""
+    experiment = t.collect(t.target('phases'), '0.05').experiment
+    index = Index(t, experiment)
+    job = {'SLURM_PROCID': '0', 'SLURM_NTASKS': '4'}
+    result = t.run(t.helio, 'index', experiment, env=index.environment(**job), timeout=120)
+    t.equal((result.status, result.err), (0, ''), 'the script itself')
+    index.check('by the script')
+    for rank in 1, 0:
+        result = t.run(t.helio, 'index', experiment, env=index.environment(**{**job, 'SLURM_PROCID': str(rank), 'SLURM_STEP_NUM_TASKS': '2'}))
+        t.equal((result.status, result.err), (0, ''), f'{rank} of a step')
+    index.check('by a step')
+
+
+@test
+def unreadable(t):
+    """What is said of a descendant that cannot be read is said of an index too."""
+    experiment = t.collect(t.target('forktree')).experiment
+    log = sorted(experiment.glob('_*.er/log.xml'))[-1]
+    log.write_text(log.read_text().replace('<experiment version="1.0"', '<experiment version="9.0"'))
+    said = 'was recorded by a newer version'
+    index = Index(t, experiment)
+    without = t.run(t.helio, 'print', '-functions', experiment, env=index.environment(HELIO_CACHE='off'))
+    t.check(said in without.err, without.err)
+    index.make(3)
+    with_index = t.run(t.helio, 'print', '-functions', experiment, env=index.environment())
+    t.equal((with_index.out, sorted(with_index.err.splitlines())), (without.out, sorted(without.err.splitlines())), 'messages')
 
 
 @test

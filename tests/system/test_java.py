@@ -529,6 +529,8 @@ def sources(t):
         t.equal(listed(t, recorded(*words)), (True, str(here / place)), f'{words}')
     lost = recorded('-cp', 'plain')
     t.equal(listed(t, lost)[0], False, 'without a source')
+    of_program = t.collect(t.need('java'), '--add-modules', 'java.base', '-cp', 'plain', 'pkg.deep.Burner', '-cp', 'beside', cwd=here).experiment
+    t.equal(listed(t, of_program)[0], False, "the program's own -cp")
     for path in ('lib/app-sources.jar', 'src/main/java'):
         t.equal(listed(t, lost, '-setpath', str(here / path))[0], True, f'by setpath {path}')
     packed = here / 'lib/app-sources.jar'

@@ -216,6 +216,41 @@ def in_allocated_memory(t):
     t.within(any(row.get('frames', [''])[0].startswith('wait_heapmutex + ') for row in detail), 'no wait_heapmutex')
 
 
+BOTH = '''#include <pthread.h>
+union {
+	pthread_mutex_t mutex;
+	pthread_rwlock_t rwlock;
+} both;
+int main(void)
+{
+	pthread_mutex_init(&both.mutex, 0);
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(&both.mutex);
+		pthread_mutex_unlock(&both.mutex);
+	}
+	pthread_mutex_destroy(&both.mutex);
+	pthread_rwlock_init(&both.rwlock, 0);
+	for (int i = 0; i < 5; i++) {
+		pthread_rwlock_rdlock(&both.rwlock);
+		pthread_rwlock_unlock(&both.rwlock);
+	}
+	return 0;
+}
+'''
+
+
+@test
+def two_kinds_at_one_address(t):
+    """A lock has its own waits only, where another kind of lock is at the same address later."""
+    (t.directory / 'both.c').write_text(BOTH)
+    t.equal(t.run(t.need('gcc'), '-g', '-pthread', '-o', t.directory / 'both', t.directory / 'both.c').status, 0, 'gcc')
+    experiment = t.collect(t.directory / 'both', options=('-s', 'all', '-p', 'off')).experiment
+    for kind, count in ('mutex', 3), ('read lock', 5):
+        rows = t.print(experiment, '-lock', f'both ({kind})')[0]['rows']
+        t.equal(rows[0]['syncn'], count, kind)
+        t.equal([row['syncn'] for row in rows if 'frames' in row or 'waiter' in row], [count] * 2, f'{kind}: by whom and from where')
+
+
 @test
 def asked_for(t):
     """What -s takes and what it refuses; what the experiment says of it."""

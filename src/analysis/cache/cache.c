@@ -53,28 +53,28 @@ char *cache_sums_key(char *const *paths, size_t count)
 }
 
 /* The paths as given are part of what is printed. */
-char *cache_sums_describe(char *const *paths, size_t count)
+struct cache_sign cache_sums_sign(char *const *paths, size_t count, enum cache_scope scope)
 {
 	struct strbuf text = {0};
 
-	cache_describe_program(&text);
+	cache_describe_program(&text, scope);
 	for (size_t i = 0; i < count; i++) {
 		char *real = realpath(paths[i], NULL);
 
 		strbuf_printf(&text, "%s\n", paths[i]);
 		if (real)
-			cache_describe_directory(&text, real);
+			cache_describe_directory(&text, real, scope);
 		free(real);
 	}
-	return strbuf_steal(&text);
+	return (struct cache_sign){strbuf_steal(&text), scope};
 }
 
-static char *describe_objects(const struct string_table *keys)
+static char *describe_objects(const struct string_table *keys, enum cache_scope scope)
 {
 	struct strbuf text = {0};
 
 	for (uint32_t i = 1; i < keys->count; i++)
-		cache_describe_object(&text, string_table_text(keys, i));
+		cache_describe_object(&text, string_table_text(keys, i), scope);
 	return strbuf_steal(&text);
 }
 
@@ -215,12 +215,12 @@ static bool may_keep(const struct session *session, size_t count)
 	return events >= CACHE_LEAST_EVENTS || cache_keeps_all();
 }
 
-void cache_sums_compose(struct strbuf *body, struct session *session, const char *experiments,
+void cache_sums_compose(struct strbuf *body, struct session *session, const struct cache_sign *sign,
 			const struct strbuf *sums, const struct strbuf *inlined)
 {
-	char *objects = describe_objects(&session->object_keys);
+	char *objects = describe_objects(&session->object_keys, sign->scope);
 
-	cache_put_text(body, experiments);
+	cache_put_text(body, sign->experiments);
 	put_functions(body, session);
 	cache_put_text(body, objects);
 	put_places(body, session);
@@ -235,7 +235,7 @@ void cache_sums_compose(struct strbuf *body, struct session *session, const char
 	free(objects);
 }
 
-void cache_sums_put(struct strbuf *body, struct session *session, const char *experiments,
+void cache_sums_put(struct strbuf *body, struct session *session, const struct cache_sign *sign,
 		    bool with_inlines)
 {
 	struct strbuf sums = {0}, inlined = {0};
@@ -243,18 +243,18 @@ void cache_sums_put(struct strbuf *body, struct session *session, const char *ex
 	if (with_inlines) /* there are more functions from now on */
 		put_sums(&inlined, session, true);
 	put_sums(&sums, session, false);
-	cache_sums_compose(body, session, experiments, &sums, &inlined);
+	cache_sums_compose(body, session, sign, &sums, &inlined);
 	strbuf_fini(&sums);
 	strbuf_fini(&inlined);
 }
 
 /* Keeps what cache_open needs of a session that nothing has been chosen in. */
-static void keep(struct session *session, const char *name, const char *experiments,
+static void keep(struct session *session, const char *name, const struct cache_sign *sign,
 		 bool with_inlines)
 {
 	struct strbuf body = {0};
 
-	cache_sums_put(&body, session, experiments, with_inlines);
+	cache_sums_put(&body, session, sign, with_inlines);
 	if (cache_write(name, &body, &session->sums_checksum)) {
 		cache_evict(cache_ending, CACHE_FILES, cache_limit);
 		session->code_name = xasprintf("%s" CACHE_CODE_ENDING, name);
@@ -268,6 +268,7 @@ size_t cache_clear(void)
 	size_t removed = cache_evict(cache_ending, 0, 0);
 
 	cache_evict(CACHE_SOURCE_ENDING, 0, 0);
+	cache_evict(CACHE_SHARE_ENDING, 0, 0);
 	return removed;
 }
 
@@ -426,11 +427,12 @@ static void take_warnings(struct cache_reader *reader, struct session *session)
 	session->warnings.about = 0;
 }
 
-static bool take_session(struct cache_reader *reader, struct session *session)
+static bool take_session(struct cache_reader *reader, struct session *session,
+			 enum cache_scope scope)
 {
 	if (!take_functions(reader, session))
 		return false;
-	char *objects = describe_objects(&session->object_keys);
+	char *objects = describe_objects(&session->object_keys, scope);
 	bool same = cache_take_same(reader, objects);
 
 	free(objects);
@@ -449,7 +451,7 @@ static bool take_session(struct cache_reader *reader, struct session *session)
 	return !reader->bad && reader->at == reader->end;
 }
 
-struct session *cache_sums_load(const char *name, const char *experiments, bool with_inlines)
+struct session *cache_sums_load(const char *name, const struct cache_sign *sign, bool with_inlines)
 {
 	struct cache_reader reader;
 
@@ -460,7 +462,8 @@ struct session *cache_sums_load(const char *name, const char *experiments, bool 
 	session->has_no_events = session->is_settled = true;
 	session->kept = reader.body;
 	session->sums_checksum = reader.checksum;
-	if (!cache_take_same(&reader, experiments) || !take_session(&reader, session) ||
+	if (!cache_take_same(&reader, sign->experiments) ||
+	    !take_session(&reader, session, sign->scope) ||
 	    (with_inlines && !session->trees[VIEW_USER][true].is_made)) {
 		session_free(session);
 		return NULL;
@@ -470,9 +473,10 @@ struct session *cache_sums_load(const char *name, const char *experiments, bool 
 }
 
 /* The same with what is kept of its code. */
-static struct session *load_with_code(const char *name, const char *experiments, bool with_inlines)
+static struct session *load_with_code(const char *name, const struct cache_sign *sign,
+				      bool with_inlines)
 {
-	struct session *session = cache_sums_load(name, experiments, with_inlines);
+	struct session *session = cache_sums_load(name, sign, with_inlines);
 
 	if (session) {
 		session->code_name = xasprintf("%s" CACHE_CODE_ENDING, name);
@@ -498,7 +502,9 @@ enum status cache_open(char *const *paths, size_t count, bool with_code, bool wi
 {
 	int folder = cache_open_folder();
 	struct experiment_paths all = {0};
-	char *experiments = NULL, *name = NULL;
+	struct diag_list twins = {0};
+	struct cache_sign sign = {0};
+	char *name = NULL;
 	enum status status = STATUS_OK;
 
 	*out = NULL;
@@ -506,21 +512,25 @@ enum status cache_open(char *const *paths, size_t count, bool with_code, bool wi
 		close(folder);
 		for (size_t i = 0; i < count; i++)
 			experiment_paths_add(&all, paths[i]);
+		experiment_paths_drop_twins(&all, &twins); /* as session_open() has them */
 		char *key = cache_sums_key(all.items, all.count);
 
-		experiments = cache_sums_describe(all.items, all.count);
+		sign = cache_sums_sign(all.items, all.count, CACHE_HERE);
 		name = cache_name(key, cache_ending);
-		*out = with_code ? load_with_code(name, experiments, with_inlines)
-				 : cache_sums_load(name, experiments, with_inlines);
+		*out = with_code ? load_with_code(name, &sign, with_inlines)
+				 : cache_sums_load(name, &sign, with_inlines);
 		free(key);
 	}
+	for (size_t i = 0; *out && i < twins.count; i++)
+		diag_add(diags, twins.items[i].level, "%s", twins.items[i].text);
 	if (!*out) {
 		status = session_open(paths, count, watch, out, diags);
 		if (status == STATUS_OK && name && may_keep(*out, all.count))
-			keep(*out, name, experiments, with_inlines);
+			keep(*out, name, &sign, with_inlines);
 	}
 	experiment_paths_fini(&all);
+	diag_fini(&twins);
 	free(name);
-	free(experiments);
+	free(sign.experiments);
 	return status;
 }

@@ -91,18 +91,22 @@ char *cache_name(const char *key, const char *ending)
 
 /* ---- what tells that the sums still hold ---- */
 
-static void describe_stat(struct strbuf *text, const char *path, const struct stat *status)
+/* Devices have other numbers on other machines, as have local files, whose times of change differ.
+ */
+static void describe_stat(struct strbuf *text, const char *path, const struct stat *status,
+			  enum cache_scope scope)
 {
-	strbuf_printf(text, "%s %llu:%llu %lld %lld.%09ld %lld.%09ld", path,
-		      (unsigned long long)status->st_dev, (unsigned long long)status->st_ino,
-		      (long long)status->st_size, (long long)status->st_mtim.tv_sec,
-		      status->st_mtim.tv_nsec, (long long)status->st_ctim.tv_sec,
-		      status->st_ctim.tv_nsec);
+	strbuf_printf(text, "%s %lld %lld.%09ld", path, (long long)status->st_size,
+		      (long long)status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
+	if (scope == CACHE_HERE)
+		strbuf_printf(text, " %llu:%llu %lld.%09ld", (unsigned long long)status->st_dev,
+			      (unsigned long long)status->st_ino, (long long)status->st_ctim.tv_sec,
+			      status->st_ctim.tv_nsec);
 }
 
 /* Times can be set, and a file system may not have them: a file's ends are looked at too. */
 static void describe_file(struct strbuf *text, int folder, const char *name,
-			  const struct stat *status)
+			  const struct stat *status, enum cache_scope scope)
 {
 	char ends[2 * ENDS];
 	int file = folder_open_file(folder, name, O_RDONLY, 0);
@@ -110,7 +114,7 @@ static void describe_file(struct strbuf *text, int folder, const char *name,
 	ssize_t begin = file < 0 ? -1 : pread(file, ends, ENDS, 0);
 	ssize_t end = begin < 0 ? -1 : pread(file, ends + begin, ENDS, last);
 
-	describe_stat(text, name, status);
+	describe_stat(text, name, status, scope);
 	if (end >= 0)
 		strbuf_printf(text, " %016llx",
 			      (unsigned long long)hash_bytes(ends, (size_t)(begin + end)));
@@ -124,29 +128,32 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static void describe_directory(struct strbuf *text, int folder, unsigned depth);
+static void describe_directory(struct strbuf *text, int folder, unsigned depth,
+			       enum cache_scope scope);
 
 /* A file, or what a link means: a common archive has links to its files. */
-static void describe_entry(struct strbuf *text, int folder, const char *name, unsigned depth)
+static void describe_entry(struct strbuf *text, int folder, const char *name, unsigned depth,
+			   enum cache_scope scope)
 {
 	struct stat status;
 
 	if (!folder_stat(folder, name, &status))
 		return;
 	if (S_ISREG(status.st_mode)) {
-		describe_file(text, folder, name, &status);
+		describe_file(text, folder, name, &status, scope);
 	} else if (S_ISDIR(status.st_mode) && depth) {
 		strbuf_printf(text, "%s/\n", name);
-		describe_directory(text, folder_open_below(folder, name), depth - 1);
+		describe_directory(text, folder_open_below(folder, name), depth - 1, scope);
 		strbuf_puts(text, "/\n");
 	} else if (S_ISLNK(status.st_mode) && !fstatat(folder, name, &status, 0)) {
-		describe_stat(text, name, &status);
+		describe_stat(text, name, &status, scope);
 		strbuf_putc(text, '\n');
 	}
 }
 
 /* Closes the folder. */
-static void describe_directory(struct strbuf *text, int folder, unsigned depth)
+static void describe_directory(struct strbuf *text, int folder, unsigned depth,
+			       enum cache_scope scope)
 {
 	struct dirent **entries;
 	int count = folder < 0 ? -1 : scandirat(folder, ".", &entries, NULL, by_name);
@@ -155,7 +162,7 @@ static void describe_directory(struct strbuf *text, int folder, unsigned depth)
 		const char *name = entries[i]->d_name;
 
 		if (!path_is_dots(name))
-			describe_entry(text, folder, name, depth);
+			describe_entry(text, folder, name, depth, scope);
 		free(entries[i]);
 	}
 	if (count >= 0)
@@ -164,19 +171,19 @@ static void describe_directory(struct strbuf *text, int folder, unsigned depth)
 		close(folder);
 }
 
-void cache_describe_directory(struct strbuf *text, const char *path)
+void cache_describe_directory(struct strbuf *text, const char *path, enum cache_scope scope)
 {
 	strbuf_printf(text, "%s\n", path);
-	describe_directory(text, folder_open(path, 0), DEPTH);
+	describe_directory(text, folder_open(path, 0), DEPTH, scope);
 }
 
-void cache_describe_program(struct strbuf *text)
+void cache_describe_program(struct strbuf *text, enum cache_scope scope)
 {
 	static const char *const variables[] = {"HELIO_DEBUG_ROOT", "DEBUGINFOD_URLS"};
 	struct stat status;
 
 	if (!stat("/proc/self/exe", &status))
-		describe_stat(text, "helio " HELIO_VERSION, &status);
+		describe_stat(text, "helio " HELIO_VERSION, &status, scope);
 	strbuf_putc(text, '\n');
 	for (size_t i = 0; i < COUNT(variables); i++) {
 		const char *value = getenv(variables[i]);
@@ -190,11 +197,11 @@ void cache_describe_file(struct strbuf *text, const char *path)
 	struct stat status;
 
 	if (path && !stat(path, &status))
-		describe_stat(text, path, &status);
+		describe_stat(text, path, &status, CACHE_HERE);
 	strbuf_putc(text, '\n');
 }
 
-void cache_describe_object(struct strbuf *text, const char *key)
+void cache_describe_object(struct strbuf *text, const char *key, enum cache_scope scope)
 {
 	size_t length = strcspn(key, "\n");
 	char *path = xstrndup(key, length), *debug = NULL;
@@ -202,11 +209,11 @@ void cache_describe_object(struct strbuf *text, const char *key)
 	struct stat status;
 
 	if (!stat(path, &status))
-		describe_stat(text, path, &status);
+		describe_stat(text, path, &status, scope);
 	if (strlen(build_id) > 2 && build_id[0] != '\n')
 		debug = xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2);
 	if (debug && !stat(debug, &status))
-		describe_stat(text, " debug", &status);
+		describe_stat(text, " debug", &status, scope);
 	strbuf_putc(text, '\n');
 	free(debug);
 	free(path);

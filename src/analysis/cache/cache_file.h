@@ -33,12 +33,18 @@ size_t cache_evict(const char *ending, size_t files, uint64_t bytes);
 
 /* ---- what tells that a file still holds: a text that is made again and compared ---- */
 
+/* Where the text is made again: on this machine, or on others of the same job. */
+enum cache_scope {
+	CACHE_HERE,
+	CACHE_ANYWHERE, /* without what is the machine's: devices, inodes and times of change */
+};
+
 /* This program, and what says in the environment where names come from. */
-void cache_describe_program(struct strbuf *text);
+void cache_describe_program(struct strbuf *text, enum cache_scope scope);
 /* Every file of an experiment: path, inode, size, times and a hash of its ends. */
-void cache_describe_directory(struct strbuf *text, const char *path);
+void cache_describe_directory(struct strbuf *text, const char *path, enum cache_scope scope);
 /* A load object and its debug file; key: as in session's object_keys, path and build-id. */
-void cache_describe_object(struct strbuf *text, const char *key);
+void cache_describe_object(struct strbuf *text, const char *key, enum cache_scope scope);
 /* One file, by size and time; an empty line where there is none. */
 void cache_describe_file(struct strbuf *text, const char *path);
 

@@ -5,13 +5,14 @@
  * order, so whatever is met first in the merged one, functions and nodes of the tree, is what one
  * process would have met first; and sums are whole numbers.
  *
- * The files are those of the cache, with what tells that they still hold: one of an earlier try is
- * as good as a new one.
+ * The files are those of the cache, with what tells that they still hold.  A process that fails
+ * leaves a file that says why, so that nobody waits for it.
  */
 #include "analysis/cache/cache_index.h"
 
 #include "analysis/cache/cache_file.h"
 #include "analysis/cache/cache_sums.h"
+#include "analysis/kinds/counter.h"
 #include "analysis/session/session_state.h"
 #include "analysis/session/symbols.h"
 #include "analysis/tree/tree.h"
@@ -23,15 +24,19 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char part_ending[] = ".part";
+/* Stands where the text of the experiments would. */
+static const char failure_mark[] = "no sums";
 
 enum { PARTS_KEPT = 4096 }; /* of jobs that were ended */
 
 struct index_job {
 	const struct session_share *share;
-	const char *key, *experiments;
+	char *key;
+	/* parts are read on other machines too, what they become on this one alone */
+	struct cache_sign here, anywhere;
 	void (*waiting)(unsigned share);
 	struct diag_list *diags;
+	bool is_told; /* why it fails is another process's reason */
 };
 
 /* ---- merging ---- */
@@ -157,15 +162,18 @@ static void merge_sums(struct merging *merging, bool inlines)
 		free(nodes[side]);
 	}
 	measure_finish(&finished, &sums);
+	if (!inlines)
+		counters_add_quotients(merging->to, &finished);
 	cache_sums_put_tree(&merging->sums[inlines], &tree, &finished);
 	finished_fini(&finished);
 	call_tree_fini(&tree);
 }
 
+/* Quotients are made anew: they depend on the size of all sums together. */
 static void merge_counters(struct session *to, const struct session *from)
 {
 	for (size_t i = 0; i < from->counters.count; i++) {
-		bool is_known = false;
+		bool is_known = from->counters.items[i].unit == UNIT_RATIO;
 
 		for (size_t k = 0; k < to->counters.count; k++)
 			is_known |= !strcmp(to->counters.items[k].command,
@@ -211,13 +219,12 @@ static void merge(struct merging *merging)
 }
 
 static void put_merged(struct strbuf *body, struct session *first, struct session *second,
-		       const char *experiments)
+		       const struct cache_sign *sign)
 {
 	struct merging merging = {.from = {first, second}, .to = session_new()};
 
 	merge(&merging);
-	cache_sums_compose(body, merging.to, experiments, &merging.sums[false],
-			   &merging.sums[true]);
+	cache_sums_compose(body, merging.to, sign, &merging.sums[false], &merging.sums[true]);
 	for (int side = 0; side < 2; side++) {
 		free(merging.objects[side]);
 		free(merging.functions[side]);
@@ -231,13 +238,24 @@ static void put_merged(struct strbuf *body, struct session *first, struct sessio
 
 /* ---- files ---- */
 
+static bool is_last(const struct index_job *job, unsigned first, unsigned length)
+{
+	return !first && length >= job->share->count;
+}
+
+static const struct cache_sign *sign_of(const struct index_job *job, unsigned first,
+					unsigned length)
+{
+	return is_last(job, first, length) ? &job->here : &job->anywhere;
+}
+
 /* The last one has the name by which cache_open() looks for it. */
 static char *part_name(const struct index_job *job, unsigned first, unsigned length)
 {
 	unsigned rest = job->share->count - first, real = length < rest ? length : rest;
 	char *key = xasprintf("%s%u %u %u\n", job->key, first, real, job->share->count);
-	bool is_all = real == job->share->count;
-	char *name = cache_name(is_all ? job->key : key, is_all ? CACHE_SUMS_ENDING : part_ending);
+	char *name = is_last(job, first, length) ? cache_name(job->key, CACHE_SUMS_ENDING)
+						 : cache_name(key, CACHE_SHARE_ENDING);
 
 	free(key);
 	return name;
@@ -256,15 +274,6 @@ static enum status write_part(const struct index_job *job, unsigned length,
 	return ok ? STATUS_OK : STATUS_IO;
 }
 
-static struct session *load_part(const struct index_job *job, unsigned first, unsigned length)
-{
-	char *name = part_name(job, first, length);
-	struct session *session = cache_sums_load(name, job->experiments, true);
-
-	free(name);
-	return session;
-}
-
 static void remove_part(const struct index_job *job, unsigned first, unsigned length)
 {
 	char *name = part_name(job, first, length);
@@ -277,22 +286,128 @@ static void remove_part(const struct index_job *job, unsigned first, unsigned le
 	free(name);
 }
 
-/* Another process makes it: sooner or later it is there. */
-static struct session *await_part(const struct index_job *job, unsigned first, unsigned length)
+/* The length of what the process hands to another one; of number 0 that of all. */
+static unsigned last_length(const struct session_share *share)
 {
-	enum { NAP_NS = 5000000, NAPS_TOLD = 2000 };
-	const struct timespec nap = {.tv_nsec = NAP_NS};
+	unsigned length = 1;
+
+	while (length < share->count && share->number % (2 * length) == 0)
+		length *= 2;
+	return length;
+}
+
+/* In place of sums: why there are none. */
+static void write_failure(const struct index_job *job)
+{
+	const char *why = "";
+	struct strbuf body = {0};
+	uint64_t checksum;
+	char *name = part_name(job, job->share->number, last_length(job->share)), *text;
+
+	for (size_t i = 0; i < job->diags->count; i++)
+		if (job->diags->items[i].level == DIAG_ERROR)
+			why = job->diags->items[i].text;
+	text = job->is_told ? xstrdup(why) : xasprintf("process %u: %s", job->share->number, why);
+	cache_put_text(&body, failure_mark);
+	cache_put_text(&body, text);
+	cache_write(name, &body, &checksum);
+	strbuf_fini(&body);
+	free(text);
+	free(name);
+}
+
+/*
+ * What there is of a part that is not to be had: nothing; sums that do not hold on this machine; or
+ * the reason why there are none, in *why, the caller's to free.
+ */
+enum lack { LACK_ALL, LACK_VALID, LACK_SUMS };
+
+static enum lack find_lack(const char *name, char **why)
+{
+	struct cache_reader reader;
+	const char *text = NULL;
+	enum lack lack = LACK_ALL;
+
+	*why = NULL;
+	if (!cache_read(name, &reader))
+		return lack;
+	lack = cache_take_same(&reader, failure_mark) ? LACK_SUMS : LACK_VALID;
+	if (lack == LACK_SUMS)
+		text = cache_take_text(&reader);
+	*why = text ? xstrdup(text) : NULL;
+	free(reader.body);
+	return lack;
+}
+
+/* That nobody makes it any more. */
+static void give_up(struct index_job *job, unsigned first, unsigned length, const char *why)
+{
+	job->is_told = true;
+	if (why)
+		diag_add(job->diags, DIAG_ERROR, "%s", why);
+	else
+		diag_add(job->diags, DIAG_ERROR,
+			 "the sums of process %u do not hold for process %u: they see different "
+			 "experiments or load objects, or these have changed meanwhile",
+			 first, job->share->number);
+	remove_part(job, first, length);
+}
+
+/*
+ * Another process makes it: sooner or later it is there.  What an earlier job has left in its place
+ * is removed by the process when it begins, for which it has some time.
+ */
+static struct session *await_part(struct index_job *job, unsigned first, unsigned length)
+{
+	enum { NAP_NS = 5000000, NAPS_TOLD = 2000, NAPS_FAILED = 1000, LONG_NAPS_INVALID = 300 };
+	const struct timespec nap = {.tv_nsec = NAP_NS}, long_nap = {.tv_nsec = 20 * NAP_NS};
+	char *name = part_name(job, first, length), *why;
+	unsigned bad = 0, most;
 	struct session *session;
 
-	for (int naps = 0; !(session = load_part(job, first, length)); naps++) {
+	for (int naps = 0;; naps++) {
+		session = cache_sums_load(name, sign_of(job, first, length), true);
+		if (session)
+			break;
+		enum lack lack = find_lack(name, &why);
+
+		bad = lack == LACK_ALL ? 0 : bad + 1;
+		most = lack == LACK_SUMS ? NAPS_FAILED : LONG_NAPS_INVALID;
+		if (bad > most)
+			give_up(job, first, length, why);
+		free(why);
+		if (bad > most)
+			break;
 		if (naps == NAPS_TOLD)
 			job->waiting(first);
-		nanosleep(&nap, NULL);
+		nanosleep(lack == LACK_VALID ? &long_nap : &nap, NULL); /* it may be large */
 	}
+	free(name);
 	return session;
 }
 
 /* ---- the shares ---- */
+
+/* Whether what was opened can be kept. */
+static enum status check_share(const struct index_job *job, const struct session *session,
+			       size_t count)
+{
+	if (session->experiments.count != count) /* diags says why */
+		return STATUS_INVALID;
+	for (size_t i = 0; i < session->processes.count; i++)
+		if (!session->processes.items[i].ended) {
+			diag_add(job->diags, DIAG_ERROR,
+				 "%s has not ended in order, and is not kept",
+				 session->processes.items[i].name);
+			return STATUS_INVALID;
+		}
+	if (!session->has_modes)
+		return STATUS_OK;
+	diag_add(job->diags, DIAG_ERROR,
+		 "the sums of programs with OpenMP or Java are not kept: they have several "
+		 "view modes");
+	return STATUS_INVALID;
+}
 
 static enum status make_share(const struct index_job *job, char *const *paths, size_t count)
 {
@@ -302,23 +417,9 @@ static enum status make_share(const struct index_job *job, char *const *paths, s
 
 	if (status)
 		return status;
-	if (session->experiments.count != count) /* diags says why */
-		status = STATUS_INVALID;
-	for (size_t i = 0; i < session->processes.count && status == STATUS_OK; i++)
-		if (!session->processes.items[i].ended) {
-			diag_add(job->diags, DIAG_ERROR,
-				 "%s has not ended in order, and is not kept",
-				 session->processes.items[i].name);
-			status = STATUS_INVALID;
-		}
-	if (session->has_modes) {
-		diag_add(job->diags, DIAG_ERROR,
-			 "the sums of programs with OpenMP or Java are not kept: they have several "
-			 "view modes");
-		status = STATUS_INVALID;
-	}
+	status = check_share(job, session, count);
 	if (status == STATUS_OK) {
-		cache_sums_put(&body, session, job->experiments, true);
+		cache_sums_put(&body, session, sign_of(job, job->share->number, 1), true);
 		status = write_part(job, 1, &body);
 	}
 	strbuf_fini(&body);
@@ -327,37 +428,46 @@ static enum status make_share(const struct index_job *job, char *const *paths, s
 }
 
 /* Ours are [number, number + length), the neighbour's follow. */
-static enum status join(const struct index_job *job, unsigned length)
+static enum status join(struct index_job *job, unsigned length)
 {
 	unsigned own = job->share->number;
 	struct session *first = await_part(job, own, length);
-	struct session *second = await_part(job, own + length, length);
+	struct session *second = first ? await_part(job, own + length, length) : NULL;
 	struct strbuf body = {0};
-	enum status status;
+	enum status status = STATUS_INVALID;
 
-	put_merged(&body, first, second, job->experiments);
-	status = write_part(job, 2 * length, &body);
+	if (second) {
+		put_merged(&body, first, second, sign_of(job, own, 2 * length));
+		status = write_part(job, 2 * length, &body);
+	}
 	strbuf_fini(&body);
 	session_free(first);
 	session_free(second);
+	if (status)
+		return status;
 	remove_part(job, own, length);
 	remove_part(job, own + length, length);
-	return status;
+	return STATUS_OK;
 }
 
-static enum status run(const struct index_job *job, char *const *paths, size_t count)
+static enum status run(struct index_job *job, char *const *paths, size_t count)
 {
 	unsigned own = job->share->number, all = job->share->count;
-	enum status status = make_share(job, paths, count);
+	enum status status;
 
+	if (own)
+		remove_part(job, own, last_length(job->share)); /* of an earlier job */
+	status = make_share(job, paths, count);
 	for (unsigned length = 1; status == STATUS_OK && length < all; length *= 2) {
 		if (own % (2 * length))
 			break;
 		if (own + length < all) /* else nobody follows in this round */
 			status = join(job, length);
 	}
+	if (status && own)
+		write_failure(job);
 	if (!own)
-		cache_evict(part_ending, PARTS_KEPT, SIZE_MAX);
+		cache_evict(CACHE_SHARE_ENDING, PARTS_KEPT, SIZE_MAX);
 	return status;
 }
 
@@ -365,6 +475,7 @@ enum status cache_index(char *const *paths, size_t count, const struct session_s
 			void (*waiting)(unsigned share), struct diag_list *diags)
 {
 	struct experiment_paths all = {0};
+	struct diag_list unheard = {0};
 	int folder = cache_open_folder();
 	enum status status;
 
@@ -377,14 +488,20 @@ enum status cache_index(char *const *paths, size_t count, const struct session_s
 	close(folder);
 	for (size_t i = 0; i < count; i++)
 		experiment_paths_add(&all, paths[i]);
+	experiment_paths_drop_twins(&all, share->number ? &unheard : diags); /* said by one */
 
-	char *key = cache_sums_key(all.items, all.count);
-	char *experiments = cache_sums_describe(all.items, all.count);
-	const struct index_job job = {share, key, experiments, waiting, diags};
+	struct index_job job = {.share = share,
+				.key = cache_sums_key(all.items, all.count),
+				.here = cache_sums_sign(all.items, all.count, CACHE_HERE),
+				.anywhere = cache_sums_sign(all.items, all.count, CACHE_ANYWHERE),
+				.waiting = waiting,
+				.diags = diags};
 
 	status = run(&job, all.items, all.count);
-	free(key);
-	free(experiments);
+	free(job.key);
+	free(job.here.experiments);
+	free(job.anywhere.experiments);
+	diag_fini(&unheard);
 	experiment_paths_fini(&all);
 	return status;
 }

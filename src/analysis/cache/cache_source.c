@@ -39,8 +39,9 @@ static char *describe(const struct listing *listing, const char *key)
 	const char *archive = session->objects.items[listing->object].archive;
 	struct strbuf text = {0};
 
-	cache_describe_program(&text);
-	cache_describe_object(&text, string_table_text(&session->object_keys, listing->object));
+	cache_describe_program(&text, CACHE_HERE);
+	cache_describe_object(&text, string_table_text(&session->object_keys, listing->object),
+			      CACHE_HERE);
 	if (archive) {
 		char *debug = xasprintf("%s" OBJECT_ARCHIVED_DEBUG, archive);
 

@@ -20,15 +20,16 @@
 struct finding {
 	const struct process *process;
 	struct arena *arena;
+	struct string_table *known; /* of what is in `out` */
 	struct class_path *out;
 };
 
 static void add(const struct finding *finding, const char *path)
 {
-	for (size_t i = 0; i < finding->out->count; i++)
-		if (!strcmp(finding->out->items[i], path))
-			return;
-	*vec_push(finding->out) = path;
+	size_t before = finding->known->count;
+
+	if (string_table_add(finding->known, path) == before)
+		*vec_push(finding->out) = path;
 }
 
 /* "x/target/classes" → "x/src/main/java" */
@@ -105,24 +106,74 @@ static void add_list(const struct finding *finding, const char *list)
 	}
 }
 
+static bool is_one_of(const char *word, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(word, names[i]))
+			return true;
+	return false;
+}
+
 /* What an option says of it, or NULL. */
 static const char *list_of(const char *option, const char *next)
 {
 	static const char *const names[] = {"-cp", "-classpath", "--class-path", "-jar"};
 	static const char joined[] = "--class-path=";
 
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (!strcmp(option, names[i]))
-			return next;
+	if (is_one_of(option, names, COUNT(names)))
+		return next;
 	return strncmp(option, joined, strlen(joined)) ? NULL : option + strlen(joined);
+}
+
+/* Options of the java command whose value is the next word. */
+static bool takes_next(const char *option)
+{
+	static const char *const names[] = {
+		"-cp",
+		"-classpath",
+		"--class-path",
+		"-p",
+		"--module-path",
+		"--upgrade-module-path",
+		"--add-modules",
+		"--limit-modules",
+		"--add-exports",
+		"--add-opens",
+		"--add-reads",
+		"--patch-module",
+		"--enable-native-access",
+		"--source",
+	};
+
+	return is_one_of(option, names, COUNT(names));
+}
+
+/*
+ * How many words of a command line are the machine's, as those of the program may look like them:
+ * all before the main class, and the archive of -jar.  Other commands than java have all.
+ */
+static size_t count_own(const struct experiment_log *log)
+{
+	char *const *words = log->arguments.items;
+	size_t count = log->arguments.count, at = 1;
+
+	if (!count || strcmp(path_name(words[0]), "java") != 0)
+		return count;
+	while (at < count && (*words[at] == '-' || *words[at] == '@')) {
+		if (!strcmp(words[at], "-m") || !strcmp(words[at], "--module"))
+			return at;
+		at += takes_next(words[at]) ? 2 : 1;
+	}
+	return at < count ? at : count;
 }
 
 static void add_command_line(const struct finding *finding)
 {
 	const struct experiment_log *log = &finding->process->log;
+	size_t count = count_own(log);
 	bool is_told = false;
 
-	for (size_t i = 1; i < log->arguments.count && log->arguments.items[i]; i++) {
+	for (size_t i = 1; i < count && log->arguments.items[i]; i++) {
 		const char *list = list_of(log->arguments.items[i], log->arguments.items[i + 1]);
 
 		if (list)
@@ -157,11 +208,13 @@ static bool runs_machine(const struct process *process)
 
 void class_path_find(const struct session *session, struct arena *arena, struct class_path *out)
 {
+	struct string_table known = {0};
+
 	*out = (struct class_path){0};
 	for (int of_machine = 0; of_machine < 2; of_machine++)
 		for (size_t i = 0; i < session->scanned.count; i++) {
 			const struct finding finding = {session->scanned.items[i].process, arena,
-							out};
+							&known, out};
 
 			if (!runs_machine(finding.process))
 				continue;
@@ -170,4 +223,5 @@ void class_path_find(const struct session *session, struct arena *arena, struct 
 			else
 				add_command_line(&finding);
 		}
+	string_table_fini(&known);
 }

@@ -42,13 +42,15 @@ static struct lock *lock_at(struct lock_scan *scan, uint32_t reference)
 
 static bool is_same(const struct lock *a, const struct lock *b)
 {
-	return a->object == b->object && (a->object || a->image == b->image) &&
-	       a->maker.process == b->maker.process && a->maker.node == b->maker.node &&
-	       !strcmp(a->name, b->name);
+	return a->family == b->family && a->object == b->object &&
+	       (a->object || a->image == b->image) && a->maker.process == b->maker.process &&
+	       a->maker.node == b->maker.node && !strcmp(a->name, b->name);
 }
 
-static void add_lock(struct lock_scan *scan, struct lock_list *list, struct lock lock)
+static void add_lock(struct lock_scan *scan, struct lock_list *list, unsigned family,
+		     struct lock lock)
 {
+	lock.family = family;
 	lock.image = scan->image;
 	lock.is_sought = scan->sought && is_same(&lock, scan->sought);
 	*vec_push(&list->items) = lock;
@@ -61,7 +63,7 @@ static uint32_t named_lock(struct lock_scan *scan, unsigned family, uint64_t key
 	uint32_t number = hash_map_put(&scan->variables[family], key, fresh);
 
 	if (number == fresh)
-		add_lock(scan, &scan->named, (struct lock){.name = name, .object = object});
+		add_lock(scan, &scan->named, family, (struct lock){.name = name, .object = object});
 	return number;
 }
 
@@ -105,7 +107,7 @@ static uint32_t find_block(struct lock_scan *scan, uint64_t address, uint64_t ti
 }
 
 /* A lock in memory that was allocated: those from one place are one. */
-static uint32_t add_block(struct lock_scan *scan, uint32_t node, uint64_t offset)
+static uint32_t add_block(struct lock_scan *scan, unsigned family, uint32_t node, uint64_t offset)
 {
 	const struct stack_node *nodes = scan->process->stacks.nodes.items;
 	const char *place = node == STACK_ROOT
@@ -113,7 +115,7 @@ static uint32_t add_block(struct lock_scan *scan, uint32_t node, uint64_t offset
 				    : place_of_code(scan->session, scan->experiment, scan->process,
 						    nodes[node].location, NAME_SHORT);
 
-	add_lock(scan, &scan->plain,
+	add_lock(scan, &scan->plain, family,
 		 (struct lock){.name = arena_printf(&scan->plain_names, "block from %s, byte %llu",
 						    place, (unsigned long long)offset),
 			       .maker = {.experiment = scan->experiment,
@@ -142,7 +144,8 @@ static uint32_t lock_of_block(struct lock_scan *scan, unsigned family, uint32_t 
 	if (known == HASH_NONE) {
 		if (!may_add_plain(scan))
 			return NO_LOCK;
-		known = hash_map_put(&scan->block_locks, number, add_block(scan, node, offset));
+		known = hash_map_put(&scan->block_locks, number,
+				     add_block(scan, family, node, offset));
 	}
 	return known | IS_PLAIN;
 }
@@ -181,7 +184,7 @@ static uint32_t new_address(struct lock_scan *scan, unsigned family, uint64_t ad
 		if (!may_add_plain(scan))
 			return NO_LOCK;
 		found = (uint32_t)scan->plain.items.count | IS_PLAIN;
-		add_lock(scan, &scan->plain,
+		add_lock(scan, &scan->plain, family,
 			 (struct lock){.name = arena_printf(&scan->plain_names, "0x%llx",
 							    (unsigned long long)address)});
 	}
@@ -189,8 +192,8 @@ static uint32_t new_address(struct lock_scan *scan, unsigned family, uint64_t ad
 }
 
 /*
- * In one part, an address that was once in no block goes on being that one, which saves to look for
- * a block.  In several it has to be looked for, as it tells the part.
+ * Where blocks were traced, each event is led to the one that is there at its time, in one or
+ * several parts alike: an address that was in no block may be in one later.
  */
 static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_t address,
 				uint64_t time_ns)
@@ -198,7 +201,7 @@ static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_
 	uint64_t key = pack(scan->image, address);
 	uint32_t known = HASH_NONE, block = BLOCK_NONE;
 
-	if (scan->parts < 2 || !scan->blocks.count)
+	if (!scan->blocks.count)
 		known = hash_map_get(&scan->addresses[family], key);
 	if (known != HASH_NONE)
 		return known;

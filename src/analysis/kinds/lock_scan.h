@@ -42,7 +42,8 @@ struct lock {
 	const char *name;	 /* lives as long as the session */
 	const char *object;	 /* path of its load object, or NULL */
 	struct lock_place maker; /* who allocated the block of memory that it is in */
-	uint32_t image;		 /* where it was first met */
+	uint32_t image;		 /* the processes that share addresses in which it was first met */
+	unsigned family;	 /* of kinds of waits that are one lock's: the first of them */
 	unsigned types;		 /* bits of kinds of waits */
 	bool is_sought;
 	struct lock_sums sums;
@@ -87,7 +88,7 @@ struct lock_scan {
 	bool is_over;		       /* too many for one part */
 	struct lock_list named, plain; /* plain: of the part in hand */
 	struct arena plain_names;
-	struct hash_map addresses[LOCK_TYPES]; /* by family, → reference(); of the part in hand */
+	struct hash_map addresses[LOCK_TYPES]; /* by family, → as lock_at(); of the part */
 	struct hash_map variables[LOCK_TYPES]; /* by family, → number among the named */
 	struct block_index blocks;	       /* of the process in hand */
 	struct hash_map block_rows;	       /* address → row of the heap trace */

@@ -182,11 +182,10 @@ bool metric_available(const struct session *session, const struct metric *metric
 	return false;
 }
 
-/* A quotient of counters goes by the one above. */
 static bool has_counter(const struct session *session, const struct process_info *process,
-			const struct metric *metric)
+			unsigned measure)
 {
-	const char *name = session->counters.items[metric->measure - MEASURE_COUNTER].command;
+	const char *name = session->counters.items[measure - MEASURE_COUNTER].command;
 
 	for (size_t i = 0; i < process->counter_count; i++)
 		if (!strcmp(process->counters[i].name, name))
@@ -200,7 +199,9 @@ static bool is_recorded_by(const struct session *session, const struct process_i
 	enum trace_kind kind = metric_trace(metric);
 
 	if (kind == TRACE_COUNTER)
-		return has_counter(session, process, metric);
+		return has_counter(session, process, metric->measure) &&
+		       (metric->unit != UNIT_RATIO ||
+			has_counter(session, process, metric->divisor));
 	if (kind != TRACE_KINDS)
 		return process->has_trace[kind];
 	if (!is_of_clock(metric)) /* static, or of one view alone */

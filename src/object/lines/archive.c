@@ -27,7 +27,9 @@ enum {
 	DEFLATED = 8,
 	DIRECTORY_LIMIT = 64 << 20,
 	FILE_LIMIT = 64 << 20, /* bytes of a source */
-	RATIO_MAX = 1032,      /* of deflate */
+	/* … that nothing could be saved of: a few bytes for each block that is as it was */
+	PACKED_LIMIT = FILE_LIMIT + FILE_LIMIT / 1000 + 64,
+	RATIO_MAX = 1032, /* of deflate */
 };
 
 struct archive {
@@ -190,8 +192,8 @@ static char *read_entry(const struct archive *archive, const struct entry *entry
 	bool is_stored = entry->way == STORED;
 
 	if ((!is_stored && entry->way != DEFLATED) || entry->size > FILE_LIMIT ||
-	    entry->packed > archive->size || entry->size / RATIO_MAX > entry->packed ||
-	    (is_stored && entry->packed != entry->size))
+	    entry->packed > archive->size || entry->packed > PACKED_LIMIT ||
+	    entry->size / RATIO_MAX > entry->packed || (is_stored && entry->packed != entry->size))
 		return NULL;
 	uint8_t *packed = xmalloc((size_t)entry->packed + 1);
 	char *out = xmalloc((size_t)entry->size + 1);
