@@ -6,7 +6,7 @@ import zipfile
 from collections import Counter
 
 from harness import Skip, test
-from test_attach import Program
+from test_attach import Attached, Program
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'java'
 # What each spends in a round, of the time that one(n) spends by itself.
@@ -16,20 +16,22 @@ NATIVE = {'Shares.nativeWork(long)': 1, 'Shares.nativeCalls(long)': 1, 'Shares.b
 JDKS = '/usr/lib/jvm'
 
 
-def built(t, natives=False):
-    """The words that run the program for n units a round, but for n."""
-    result = t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Shares.java')
-    t.equal(result.status, 0, result.err[-500:])
-    if not natives:
-        return ()
+def built_natives(t, source):
     headers = next(pathlib.Path(JDKS).glob('*/include/jni.h'), None)
     if not headers:
         raise Skip("no JDK's headers")
     library = t.directory / 'natives.so'
     result = t.run(t.need('gcc'), '-O2', '-g', '-shared', '-fPIC', '-I', headers.parent, '-I', headers.parent / 'linux', '-o', library,
-                   SOURCE / 'natives.c')
+                   SOURCE / source)
     t.equal(result.status, 0, result.err[-500:])
-    return (library,)
+    return library
+
+
+def built(t, natives=False):
+    """The words that run the program for n units a round, but for n."""
+    result = t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Shares.java')
+    t.equal(result.status, 0, result.err[-500:])
+    return (built_natives(t, 'natives.c'),) if natives else ()
 
 
 def need_agent(t):
@@ -487,6 +489,44 @@ def attached(t):
         t.equal(t.run(t.helio, 'attach', '-j', 'off', '--for', '1s', '-o', off, program.pid).status, 0, 'off')
         t.check(not any(name.startswith('Running.') for name in mode_rows(t, off, 'user')), 'methods in spite of -j off')
         t.equal(program.end(), (0, 'done 0\n'), 'status and output')
+
+
+def asked(t, program, letters):
+    """What Late answers."""
+    answers = []
+    for letter in letters:
+        program.say(letter)
+        answers.append(program.process.stdout.readline().strip())
+    return answers
+
+
+def late(t, natives=False):
+    """Late at work, and what it is called with."""
+    need_agent(t)
+    jar = t.build / 'collector.jar'
+    if not jar.exists():
+        raise Skip('built without javac')
+    library = [built_natives(t, 'late.c')] if natives else []
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Late.java').status, 0, 'javac')
+    return Program(t, t.need('java'), '-cp', t.directory, 'Late', jar, *library)
+
+
+@test
+def api_of_attached(t):
+    """The class of the API that got its methods in one recording, after that, and in the next one."""
+    with late(t) as program:
+        with Attached(t, program, options=['-p', '1m']) as first:
+            t.equal(asked(t, program, 'ap'), ['agent', 'paused'], 'first')
+            first.end()
+        t.equal(asked(t, program, 'gpgp'), ['collected', 'paused'] * 2, 'between')
+        with Attached(t, program, options=['-p', '1m']) as second:
+            t.equal(asked(t, program, 'ap'), ['agent', 'paused'], 'second')
+            second.end()
+        t.equal(program.end(), (0, 'done\n'), 'status and output')
+    for attached in (first, second):
+        rows = mode_rows(t, attached.experiment, 'user', 'i.total')
+        times = [rows.get(f'Late.{name}()', {}).get('i.total', 0) for name in ('paused', 'resumed')]
+        t.within(times[0] <= 0.2 * times[1] and times[1] > 0, f'{attached.experiment.name}: {times}')
 
 
 SOURCE_OF_PACKAGE = '''package pkg.deep;

@@ -57,6 +57,9 @@ bool java_monitor_add(jvmtiEnv *jvmti, JNIEnv *env, jvmtiEventCallbacks *callbac
  * what those need of a thread, in the thread itself when it begins. */
 void java_api_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class);
 void java_api_note_thread(jvmtiEnv *jvmti, jthread thread);
+/* They ask this environment from now on; end: none any more, when it returns. */
+void java_api_begin(jvmtiEnv *jvmti);
+void java_api_end(void);
 
 /* java_collection.c: garbage collections, where the machine tells of them: adds the callbacks,
  * which are called from `begin` on. */
