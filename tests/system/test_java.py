@@ -2,10 +2,11 @@
 """Java: methods whose shares are known by construction, in each mode; and that the machine runs as without us."""
 import pathlib
 import re
+import threading
 import zipfile
 from collections import Counter
 
-from harness import Skip, test
+from harness import Skip, patience, test
 from test_attach import Attached, Program
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'java'
@@ -492,11 +493,13 @@ def attached(t):
 
 
 def asked(t, program, letters):
-    """What Late answers."""
-    answers = []
+    """What Late answers; nothing, if it does not."""
+    answers, patient = [], threading.Timer(60 * patience(), program.process.kill)
+    patient.start()
     for letter in letters:
         program.say(letter)
         answers.append(program.process.stdout.readline().strip())
+    patient.cancel()
     return answers
 
 
@@ -527,6 +530,18 @@ def api_of_attached(t):
         rows = mode_rows(t, attached.experiment, 'user', 'i.total')
         times = [rows.get(f'Late.{name}()', {}).get('i.total', 0) for name in ('paused', 'resumed')]
         t.within(times[0] <= 0.2 * times[1] and times[1] > 0, f'{attached.experiment.name}: {times}')
+
+
+@test
+def handlers_of_attached(t):
+    """A handler of the program's that comes between two recordings and passes faults on, to where the first one left the machine's."""
+    with late(t, natives=True) as program:
+        for after in ('chained', 'null'):
+            with Attached(t, program, options=['-p', '1m']) as attached:
+                t.equal(asked(t, program, 'an'), ['agent', 'null'], 'a null reference, recorded')
+                attached.end()
+            t.equal(asked(t, program, after[0] + 'n'), [after, 'null'], 'a null reference')
+        t.equal(program.end(), (0, 'done\n'), 'status and output')
 
 
 SOURCE_OF_PACKAGE = '''package pkg.deep;

@@ -9,7 +9,7 @@ public class Late {
 	static final String NAME = "com.sun.forte.st.collector.CollectorAPI";
 	static Class<?> first;
 	static volatile long sink;
-	static Object nothing;
+	static int[] none;
 
 	static native long forked();
 
@@ -75,10 +75,11 @@ public class Late {
 		thread.join();
 	}
 
+	/* The machine looks there, and gets a SIGSEGV. */
 	static String dereference()
 	{
 		try {
-			return nothing.toString();
+			return "length " + none.length;
 		} catch (NullPointerException e) {
 			return "null";
 		}
