@@ -460,14 +460,11 @@ def check_machine_code(t, result, row, size):
 def events_by_method(t, experiment, thread):
     """
     How many events of a thread on a processor each method is in the stack of, and None: all of them.  What the thread did before its first event
-    is that event's, which can be much on a busy machine: so they are counted.
+    is that event's, which can be much on a busy machine: so they are counted.  And the methods of each of its last events.
     """
     answer = t.print(experiment, '-filters', f'THREAD IN TNAME("{thread}")', '-timeline', '-events', '1', '100000')[-1]
-    found = Counter()
-    for row in answer['rows']:
-        if row['type'] == 'user':
-            found.update([None, *{answer['frames'][frame]['name'] for frame in answer['stacks'][row['stack']]}])
-    return found
+    events = [{answer['frames'][frame]['name'] for frame in answer['stacks'][row['stack']]} for row in answer['rows'] if row['type'] == 'user']
+    return Counter(name for event in events for name in (None, *event)), events[-5:]
 
 
 @test(alone=True)
@@ -480,8 +477,9 @@ def attached(t):
             experiment = t.directory / f'attached.{number}.er'
             result = t.run(t.helio, 'attach', '-p', '1m', '--for', '3s', '-o', experiment, program.pid)
             t.equal(result.status, 0, f'{number}: {result.err}')
-            found = events_by_method(t, experiment, 'worker')
+            found, last = events_by_method(t, experiment, 'worker')
             t.within(found['Running.run()'] >= 0.9 * found[None], f'{number}: {found}')
+            t.check(any('Running.run()' in names for names in last), f'{number}: no Java stacks at the end: {last}')
             t.near(found['Running.two(long)'], 2 * found['Running.one(long)'], f'{number}: {found}', relative=0.25)
             compiled = mode_rows(t, experiment, 'machine', 'i.totalcpu')
             t.check(any(name.startswith('Running.') for name in compiled), f'{number}: no compiled method: {sorted(compiled)[:30]}')
@@ -541,6 +539,31 @@ def handlers_of_attached(t):
                 t.equal(asked(t, program, 'an'), ['agent', 'null'], 'a null reference, recorded')
                 attached.end()
             t.equal(asked(t, program, after[0] + 'n'), [after, 'null'], 'a null reference')
+        t.equal(program.end(), (0, 'done\n'), 'status and output')
+
+
+@test
+def failed_execs_of_attached(t):
+    """The recording rests in an exec, until it fails: the machine is followed on."""
+    with late(t, natives=True) as program:
+        with Attached(t, program, options=['-p', '1m']) as attached:
+            t.equal(asked(t, program, 'aea'), ['agent', 'no exec', 'agent'], 'agent')
+            attached.end()
+        t.equal(program.end(), (0, 'done\n'), 'status and output')
+
+
+@test
+def child_of_attached(t):
+    """A child that was forked in a recording, and has the machine's memory without its threads, is recorded later."""
+    with late(t, natives=True) as program:
+        with Attached(t, program, options=['-p', '1m']) as attached:
+            answers = asked(t, program, 'af')
+            attached.end()
+        t.equal(answers[0], 'agent', 'agent')
+        child = answers[1].split()[1]
+        for number in (1, 2):
+            result = t.run(t.helio, 'attach', '--for', '200ms', '-o', f'child.{number}.er', child)
+            t.equal(result.status, 0, f'{number}: {result.err}')
         t.equal(program.end(), (0, 'done\n'), 'status and output')
 
 

@@ -233,4 +233,7 @@ void java_end(void)
 void java_after_fork(void)
 {
 	java_stack_end();
+	java_stack_leave_out(0);
+	java_names_forget();
+	java_late_forget();
 }

@@ -147,7 +147,11 @@ static void begin_late(void)
 		java_late_fail();
 }
 
-static const struct attach_runtime of_attach = {.begin = begin_late, .end = java_late_end};
+static const struct attach_runtime of_attach = {
+	.begin = begin_late,
+	.end = java_late_end,
+	.ended = java_late_ended,
+};
 
 __attribute__((constructor)) static void offer(void)
 {

@@ -15,6 +15,8 @@ public class Late {
 
 	static native void chain();
 
+	static native void failToExec();
+
 	static void burn(long ms)
 	{
 		final long end = System.nanoTime() + ms * 1_000_000;
@@ -102,6 +104,9 @@ public class Late {
 		case 'c':
 			chain();
 			return "chained";
+		case 'e':
+			failToExec();
+			return "no exec";
 		default:
 			return dereference();
 		}

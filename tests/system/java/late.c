@@ -7,6 +7,7 @@
 
 JNIEXPORT jlong JNICALL Java_Late_forked(JNIEnv *env, jclass class);
 JNIEXPORT void JNICALL Java_Late_chain(JNIEnv *env, jclass class);
+JNIEXPORT void JNICALL Java_Late_failToExec(JNIEnv *env, jclass class);
 
 static struct sigaction before;
 
@@ -38,4 +39,14 @@ void JNICALL Java_Late_chain(JNIEnv *env, jclass class)
 	action = before;
 	action.sa_sigaction = pass_on;
 	sigaction(SIGSEGV, &action, NULL);
+}
+
+/* The recording rests in each. */
+void JNICALL Java_Late_failToExec(JNIEnv *env, jclass class)
+{
+	enum { TIMES = 2000 };
+
+	(void)env, (void)class;
+	for (int i = 0; i < TIMES; i++)
+		execl("/nothing/here", "here", (char *)NULL);
 }
