@@ -20,7 +20,7 @@
 
 typedef jint created_function(JavaVM **machines, jsize room, jsize *count);
 
-enum { NAP_NS = 10 * 1000 * 1000, NAPS_MAX = 500, NAPS_WITHOUT = 20 };
+enum { NAP_NS = 10 * 1000 * 1000, NAPS_MAX = 500 };
 
 /*
  * Java stacks are wanted until the recording ends, and names of what they have met before it does.
@@ -57,14 +57,11 @@ static void open_signals(void)
 	sys_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &open, 0, sizeof(open));
 }
 
-/* An exec ends the recording, too, until it fails. */
-static bool is_over(unsigned *naps_without)
+/* An exec makes the recording rest, too, and may fail. */
+static bool is_over(void)
 {
-	if (atomic_load(&collector.recording) && collector_is_ours())
-		*naps_without = 0;
-	else
-		++*naps_without;
-	return *naps_without >= NAPS_WITHOUT || (*naps_without && atomic_load(&collector.finished));
+	return !atomic_load(&collector.recording) &&
+	       (atomic_load(&collector.finished) || !collector.tracking || !collector_is_ours());
 }
 
 static bool move(uint32_t from, uint32_t to)
@@ -97,7 +94,6 @@ static bool await_recording(void)
 
 static void follow(void)
 {
-	unsigned naps_without = 0;
 	JavaVMAttachArgs arguments = {JNI_VERSION_1_8, (char *)"helio", NULL};
 	JavaVM *machine = find_machine();
 	JNIEnv *env;
@@ -106,7 +102,7 @@ static void follow(void)
 		return;
 	java_stack_leave_out(sys_gettid());
 	java_begin(machine, env);
-	while (!is_over(&naps_without)) {
+	while (!is_over()) {
 		write_names();
 		sys_nap(NAP_NS);
 	}
