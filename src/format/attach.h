@@ -39,10 +39,14 @@ struct format_attach {
 	int64_t (*begin)(const char *words, int64_t attacher);
 	/*
 	 * Ends it: all time is accounted for, no event arises from now on.  The calling thread was
-	 * interrupted at pc with the stack pointer sp.  0, or -ESRCH where nothing is recorded.
+	 * interrupted at pc with the stack pointer sp.  0, or -ESRCH where nothing is recorded;
+	 * -EAGAIN: later, as a thread is in an exec, or a runtime's names are still being written.
 	 */
 	int64_t (*end)(uint64_t pc, uint64_t sp);
-	/* When no signal of ours is pending in any thread: the program has its signals back. */
+	/*
+	 * When no signal of ours is pending in any thread: the program has its signals back.
+	 * -EBUSY: a thread of ours has not noticed yet that the recording is over.
+	 */
 	int64_t (*release)(void);
 	/*
 	 * Of a thread that is stopped, by its number: it blocks signals of ours, `set`, which are

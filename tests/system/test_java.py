@@ -2,11 +2,12 @@
 """Java: methods whose shares are known by construction, in each mode; and that the machine runs as without us."""
 import pathlib
 import re
+import threading
 import zipfile
 from collections import Counter
 
-from harness import Skip, test
-from test_attach import Program
+from harness import Skip, patience, test
+from test_attach import Attached, Program
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'java'
 # What each spends in a round, of the time that one(n) spends by itself.
@@ -16,20 +17,22 @@ NATIVE = {'Shares.nativeWork(long)': 1, 'Shares.nativeCalls(long)': 1, 'Shares.b
 JDKS = '/usr/lib/jvm'
 
 
-def built(t, natives=False):
-    """The words that run the program for n units a round, but for n."""
-    result = t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Shares.java')
-    t.equal(result.status, 0, result.err[-500:])
-    if not natives:
-        return ()
+def built_natives(t, source):
     headers = next(pathlib.Path(JDKS).glob('*/include/jni.h'), None)
     if not headers:
         raise Skip("no JDK's headers")
     library = t.directory / 'natives.so'
     result = t.run(t.need('gcc'), '-O2', '-g', '-shared', '-fPIC', '-I', headers.parent, '-I', headers.parent / 'linux', '-o', library,
-                   SOURCE / 'natives.c')
+                   SOURCE / source)
     t.equal(result.status, 0, result.err[-500:])
-    return (library,)
+    return library
+
+
+def built(t, natives=False):
+    """The words that run the program for n units a round, but for n."""
+    result = t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Shares.java')
+    t.equal(result.status, 0, result.err[-500:])
+    return (built_natives(t, 'natives.c'),) if natives else ()
 
 
 def need_agent(t):
@@ -457,14 +460,11 @@ def check_machine_code(t, result, row, size):
 def events_by_method(t, experiment, thread):
     """
     How many events of a thread on a processor each method is in the stack of, and None: all of them.  What the thread did before its first event
-    is that event's, which can be much on a busy machine: so they are counted.
+    is that event's, which can be much on a busy machine: so they are counted.  And the methods of each of its last events.
     """
     answer = t.print(experiment, '-filters', f'THREAD IN TNAME("{thread}")', '-timeline', '-events', '1', '100000')[-1]
-    found = Counter()
-    for row in answer['rows']:
-        if row['type'] == 'user':
-            found.update([None, *{answer['frames'][frame]['name'] for frame in answer['stacks'][row['stack']]}])
-    return found
+    events = [{answer['frames'][frame]['name'] for frame in answer['stacks'][row['stack']]} for row in answer['rows'] if row['type'] == 'user']
+    return Counter(name for event in events for name in (None, *event)), events[-5:]
 
 
 @test(alone=True)
@@ -477,8 +477,9 @@ def attached(t):
             experiment = t.directory / f'attached.{number}.er'
             result = t.run(t.helio, 'attach', '-p', '1m', '--for', '3s', '-o', experiment, program.pid)
             t.equal(result.status, 0, f'{number}: {result.err}')
-            found = events_by_method(t, experiment, 'worker')
+            found, last = events_by_method(t, experiment, 'worker')
             t.within(found['Running.run()'] >= 0.9 * found[None], f'{number}: {found}')
+            t.check(any('Running.run()' in names for names in last), f'{number}: no Java stacks at the end: {last}')
             t.near(found['Running.two(long)'], 2 * found['Running.one(long)'], f'{number}: {found}', relative=0.25)
             compiled = mode_rows(t, experiment, 'machine', 'i.totalcpu')
             t.check(any(name.startswith('Running.') for name in compiled), f'{number}: no compiled method: {sorted(compiled)[:30]}')
@@ -487,6 +488,83 @@ def attached(t):
         t.equal(t.run(t.helio, 'attach', '-j', 'off', '--for', '1s', '-o', off, program.pid).status, 0, 'off')
         t.check(not any(name.startswith('Running.') for name in mode_rows(t, off, 'user')), 'methods in spite of -j off')
         t.equal(program.end(), (0, 'done 0\n'), 'status and output')
+
+
+def asked(t, program, letters):
+    """What Late answers; nothing, if it does not."""
+    answers, patient = [], threading.Timer(60 * patience(), program.process.kill)
+    patient.start()
+    for letter in letters:
+        program.say(letter)
+        answers.append(program.process.stdout.readline().strip())
+    patient.cancel()
+    return answers
+
+
+def late(t, natives=False):
+    """Late at work, and what it is called with."""
+    need_agent(t)
+    jar = t.build / 'collector.jar'
+    if not jar.exists():
+        raise Skip('built without javac')
+    library = [built_natives(t, 'late.c')] if natives else []
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Late.java').status, 0, 'javac')
+    return Program(t, t.need('java'), '-cp', t.directory, 'Late', jar, *library)
+
+
+@test
+def api_of_attached(t):
+    """The class of the API that got its methods in one recording, after that, and in the next one."""
+    with late(t) as program:
+        with Attached(t, program, options=['-p', '1m']) as first:
+            t.equal(asked(t, program, 'ap'), ['agent', 'paused'], 'first')
+            first.end()
+        t.equal(asked(t, program, 'gpgp'), ['collected', 'paused'] * 2, 'between')
+        with Attached(t, program, options=['-p', '1m']) as second:
+            t.equal(asked(t, program, 'ap'), ['agent', 'paused'], 'second')
+            second.end()
+        t.equal(program.end(), (0, 'done\n'), 'status and output')
+    for attached in (first, second):
+        rows = mode_rows(t, attached.experiment, 'user', 'i.total')
+        times = [rows.get(f'Late.{name}()', {}).get('i.total', 0) for name in ('paused', 'resumed')]
+        t.within(times[0] <= 0.2 * times[1] and times[1] > 0, f'{attached.experiment.name}: {times}')
+
+
+@test
+def handlers_of_attached(t):
+    """A handler of the program's that comes between two recordings and passes faults on, to where the first one left the machine's."""
+    with late(t, natives=True) as program:
+        for after in ('chained', 'null'):
+            with Attached(t, program, options=['-p', '1m']) as attached:
+                t.equal(asked(t, program, 'an'), ['agent', 'null'], 'a null reference, recorded')
+                attached.end()
+            t.equal(asked(t, program, after[0] + 'n'), [after, 'null'], 'a null reference')
+        t.equal(program.end(), (0, 'done\n'), 'status and output')
+
+
+@test
+def failed_execs_of_attached(t):
+    """The recording rests in an exec, until it fails: the machine is followed on."""
+    with late(t, natives=True) as program:
+        with Attached(t, program, options=['-p', '1m']) as attached:
+            t.equal(asked(t, program, 'aea'), ['agent', 'no exec', 'agent'], 'agent')
+            attached.end()
+        t.equal(program.end(), (0, 'done\n'), 'status and output')
+
+
+@test
+def child_of_attached(t):
+    """A child that was forked in a recording, and has the machine's memory without its threads, is recorded later."""
+    with late(t, natives=True) as program:
+        with Attached(t, program, options=['-p', '1m']) as attached:
+            answers = asked(t, program, 'af')
+            attached.end()
+        t.equal(answers[0], 'agent', 'agent')
+        child = answers[1].split()[1]
+        for number in (1, 2):
+            result = t.run(t.helio, 'attach', '--for', '200ms', '-o', f'child.{number}.er', child)
+            t.equal(result.status, 0, f'{number}: {result.err}')
+        t.equal(program.end(), (0, 'done\n'), 'status and output')
 
 
 SOURCE_OF_PACKAGE = '''package pkg.deep;

@@ -70,9 +70,18 @@ static void announce_threads(void)
 		sys_close(dir);
 }
 
+/* Of a recording that has begun; a runtime's thread must not wait for another begin. */
+static int64_t give_up(void)
+{
+	collector_terminate();
+	if (runtime)
+		runtime->end();
+	return -ENOMEM;
+}
+
 static int64_t begin(const char *words, int64_t from)
 {
-	if (runtime && !runtime->end())
+	if (runtime && !runtime->ended())
 		return -EBUSY;
 	int result = collector_begin_late(words);
 
@@ -86,11 +95,7 @@ static int64_t begin(const char *words, int64_t from)
 	bool ready = profile_source.prepare_late();
 
 	atomic_store(&collector.recording, true);
-	if (!ready || !profile_source.start_late(sys_gettid())) {
-		collector_terminate();
-		return -ENOMEM;
-	}
-	return 0;
+	return ready && profile_source.start_late(sys_gettid()) ? 0 : give_up();
 }
 
 /* The calling thread's wait, or work, up to now belongs to where it was interrupted. */
@@ -133,7 +138,7 @@ static int64_t release(void)
 {
 	if (!collector_is_ours() || atomic_load(&collector.recording))
 		return -EBUSY;
-	if (runtime && !runtime->end()) /* it may be looking at stacks */
+	if (runtime && !runtime->ended()) /* it may be looking at stacks */
 		return -EBUSY;
 	signal_give_back();
 	collector_drop_files(false);

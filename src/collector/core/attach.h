@@ -12,8 +12,10 @@ bool attach_is_abandoned(void);
 struct attach_runtime {
 	/* Before threads are announced, in the thread that is stopped: must not wait. */
 	void (*begin)(void);
-	/* Asks it to end; false: it has not yet. */
+	/* The recording is to end; false: it is needed for a little longer. */
 	bool (*end)(void);
+	/* Whether the thread is gone, which ends by itself when the recording is over. */
+	bool (*ended)(void);
 };
 /* By a constructor. */
 void attach_set_runtime(const struct attach_runtime *runtime);

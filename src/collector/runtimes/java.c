@@ -191,6 +191,7 @@ void java_begin(void *vm_made, void *env_made)
 	}
 	java_names_begin();
 	tools = jvmti;
+	java_api_begin(jvmti);
 	if (!enable(jvmti, env)) {
 		java_end();
 		log_warning("this Java machine does not tell what it compiles: its methods show "
@@ -223,6 +224,7 @@ void java_write_names(void)
 void java_end(void)
 {
 	java_stack_end();
+	java_api_end();
 	if (tools)
 		(*tools)->DisposeEnvironment(tools);
 	tools = NULL;
@@ -231,4 +233,7 @@ void java_end(void)
 void java_after_fork(void)
 {
 	java_stack_end();
+	java_stack_leave_out(0);
+	java_names_forget();
+	java_late_forget();
 }

@@ -14,13 +14,15 @@
 void java_begin(void *vm, void *env);
 /*
  * A machine that runs already: java_late_run() is for a thread of its own, and returns when the
- * recording is over, or after java_late_end(), which is true when it has returned.  False of begin:
- * it is not wanted.  java_late_fail(): there is no such thread.
+ * recording is over.  False of begin: it is not wanted.  java_late_fail(): there is no such thread.
+ * java_late_end(): the recording is to end; true when all that was met before is written, and
+ * nothing will be any more.  java_late_ended(): java_late_run() has returned.
  */
 bool java_late_begin(void);
 void java_late_fail(void);
 void java_late_run(void);
 bool java_late_end(void);
+bool java_late_ended(void);
 /* Whether the calling thread is one of a machine's that run Java. */
 bool java_is_java_thread(void);
 /* In the child of a fork: of its machine only the calling thread is left. */

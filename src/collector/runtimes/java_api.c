@@ -4,10 +4,29 @@
  * registered when the machine prepares that class, before any of its code runs, so that a program
  * has no library to load.
  */
+#include "collector/arch/sys.h"
 #include "collector/runtimes/java_private.h"
 #include "format/api.h"
 
-static jvmtiEnv *tools;
+#include <stdatomic.h>
+
+/* The methods stay registered when a recording ends: there is no environment then, or another. */
+static _Atomic(jvmtiEnv *) tools;
+static _Atomic uint32_t users; /* threads that may have a copy */
+
+void java_api_begin(jvmtiEnv *jvmti)
+{
+	atomic_store(&tools, jvmti);
+}
+
+void java_api_end(void)
+{
+	enum { NAP_NS = 1000 * 1000 };
+
+	atomic_store(&tools, NULL);
+	while (atomic_load(&users))
+		sys_nap(NAP_NS);
+}
 
 static jboolean JNICALL recorded(JNIEnv *env, jclass class)
 {
@@ -50,12 +69,25 @@ void java_api_note_thread(jvmtiEnv *jvmti, jthread thread)
 	(*jvmti)->SetThreadLocalStorage(jvmti, thread, __builtin_thread_pointer());
 }
 
-/* A thread that has not begun, has ended or is a virtual one has none: nothing is done. */
-static void of_thread(jthread thread, void (*function)(pthread_t))
+/* NULL: a thread that has not begun, has ended or is a virtual one; or nobody records. */
+static void *noted_of(jthread thread)
 {
 	void *id = NULL;
 
-	if (thread && !(*tools)->GetThreadLocalStorage(tools, thread, &id) && id)
+	atomic_fetch_add(&users, 1);
+	jvmtiEnv *jvmti = atomic_load(&tools);
+
+	if (jvmti && (*jvmti)->GetThreadLocalStorage(jvmti, thread, &id))
+		id = NULL;
+	atomic_fetch_sub(&users, 1);
+	return id;
+}
+
+static void of_thread(jthread thread, void (*function)(pthread_t))
+{
+	void *id = thread ? noted_of(thread) : NULL;
+
+	if (id)
 		function((pthread_t)id);
 }
 
@@ -101,9 +133,7 @@ void java_api_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
 
 	if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL))
 		return;
-	if (text_equal(signature, "Lcom/sun/forte/st/collector/CollectorAPI;")) {
-		tools = jvmti;
+	if (text_equal(signature, "Lcom/sun/forte/st/collector/CollectorAPI;"))
 		register_methods(env, class);
-	}
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
 }

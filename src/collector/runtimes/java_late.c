@@ -22,8 +22,19 @@ typedef jint created_function(JavaVM **machines, jsize room, jsize *count);
 
 enum { NAP_NS = 10 * 1000 * 1000, NAPS_MAX = 500 };
 
-static _Atomic bool runs;     /* the thread, from before it is made on */
-static _Atomic bool unwanted; /* it is to end */
+/*
+ * Java stacks are wanted until the recording ends, and names of what they have met before it does.
+ * So who ends it asks for the names, and comes again.
+ */
+enum state {
+	GONE,	 /* there is no thread */
+	AT_WORK, /* from before it is made on */
+	READY,	 /* it has been asked to end, and has written all names up to then */
+	CLOSED,	 /* the recording is being ended: no name is written any more */
+};
+static _Atomic uint32_t state;
+static _Atomic bool unwanted; /* the recording is to end */
+static bool without_machine;  /* it is in the process that this one was forked from */
 
 static JavaVM *find_machine(void)
 {
@@ -46,9 +57,28 @@ static void open_signals(void)
 	sys_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &open, 0, sizeof(open));
 }
 
-static bool is_wanted(void)
+/* An exec makes the recording rest, too, and may fail. */
+static bool is_over(void)
 {
-	return !atomic_load(&unwanted) && atomic_load(&collector.recording) && collector_is_ours();
+	return !atomic_load(&collector.recording) &&
+	       (atomic_load(&collector.finished) || !collector.tracking || !collector_is_ours());
+}
+
+static bool move(uint32_t from, uint32_t to)
+{
+	return atomic_compare_exchange_strong(&state, &from, to);
+}
+
+static void write_names(void)
+{
+	bool asked = atomic_load(&unwanted);
+
+	move(READY, AT_WORK);
+	if (atomic_load(&state) != AT_WORK)
+		return;
+	java_write_names();
+	if (asked)
+		atomic_store(&state, READY);
 }
 
 /* The recording begins behind what made us, or it does not. */
@@ -72,11 +102,10 @@ static void follow(void)
 		return;
 	java_stack_leave_out(sys_gettid());
 	java_begin(machine, env);
-	while (is_wanted()) {
-		java_write_names();
+	while (!is_over()) {
+		write_names();
 		sys_nap(NAP_NS);
 	}
-	java_write_names();
 	java_end();
 	(*machine)->DetachCurrentThread(machine);
 	java_stack_leave_out(0);
@@ -87,24 +116,39 @@ void java_late_run(void)
 	open_signals();
 	if (await_recording())
 		follow();
-	atomic_store(&runs, false);
+	atomic_store(&state, GONE);
 }
 
 bool java_late_begin(void)
 {
-	if (collector.java_off)
+	if (collector.java_off || without_machine)
 		return false;
 	atomic_store(&unwanted, false);
-	return !atomic_exchange(&runs, true);
+	return move(GONE, AT_WORK);
 }
 
 void java_late_fail(void)
 {
-	atomic_store(&runs, false);
+	atomic_store(&state, GONE);
 }
 
+/* A callback in a thread of the program's may be writing names, too. */
 bool java_late_end(void)
 {
 	atomic_store(&unwanted, true);
-	return !atomic_load(&runs) && !java_names_are_being_written();
+	if (java_names_are_being_written())
+		return false;
+	move(READY, CLOSED);
+	return atomic_load(&state) != AT_WORK;
+}
+
+bool java_late_ended(void)
+{
+	return atomic_load(&state) == GONE && !java_names_are_being_written();
+}
+
+/* Its thread is not here; a machine without its threads answers nobody. */
+void java_late_forget(void)
+{
+	without_machine |= atomic_exchange(&state, GONE) != GONE;
 }

@@ -240,6 +240,11 @@ bool java_names_are_being_written(void)
 	return atomic_load(&busy);
 }
 
+void java_names_forget(void)
+{
+	atomic_store(&busy, 0);
+}
+
 void java_names_begin(void)
 {
 	next_node = 0;

@@ -24,10 +24,15 @@ void java_names_write(jvmtiEnv *jvmti);
 bool java_names_are_being_written(void);
 /* A recording begins: its stacks are others. */
 void java_names_begin(void);
+/* In the child of a fork: who was writing is not here. */
+void java_names_forget(void);
 
 /* java.c: the same for the machine that is followed; and that it is not any more. */
 void java_write_names(void);
 void java_end(void);
+
+/* java_late.c: in the child of a fork. */
+void java_late_forget(void);
 
 /* java_code.c: callbacks of what is compiled */
 void JNICALL java_code_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code,
@@ -57,6 +62,9 @@ bool java_monitor_add(jvmtiEnv *jvmti, JNIEnv *env, jvmtiEventCallbacks *callbac
  * what those need of a thread, in the thread itself when it begins. */
 void java_api_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class);
 void java_api_note_thread(jvmtiEnv *jvmti, jthread thread);
+/* They ask this environment from now on; end: none any more, when it returns. */
+void java_api_begin(jvmtiEnv *jvmti);
+void java_api_end(void);
 
 /* java_collection.c: garbage collections, where the machine tells of them: adds the callbacks,
  * which are called from `begin` on. */

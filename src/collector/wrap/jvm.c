@@ -108,31 +108,50 @@ static bool has_machine(void)
 
 /*
  * By the C library's own function, or what leads there while an attacher's jump lies in it: the
- * wrapper would open signals, in a thread that is held in the middle of the program.  What looks at
- * Java stacks may raise a fault, of which the gate is told before the machine's handler.
+ * wrapper would open signals, in a thread that is held in the middle of the program.
  */
-static void begin_late(void)
+static bool make_thread(void)
 {
 	pthread_attr_t attributes;
 	pthread_t id;
 
-	if (!has_machine() || !java_late_begin())
-		return;
-	handler_entry_all(FORMAT_SIGNAL_BIT(SIGSEGV));
 	create_thread_function *create_thread =
 		thread_create_goes_on.go_on ? thread_create_original : NEXT(pthread_create);
 
-	if (pthread_attr_init(&attributes)) {
-		java_late_fail();
-		return;
-	}
+	if (pthread_attr_init(&attributes))
+		return false;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	if (create_thread(&id, &attributes, run_late, NULL))
-		java_late_fail();
+	bool made = !create_thread(&id, &attributes, run_late, NULL);
+
 	pthread_attr_destroy(&attributes);
+	return made;
 }
 
-static const struct attach_runtime of_attach = {.begin = begin_late, .end = java_late_end};
+/*
+ * What looks at Java stacks may raise a fault, of which the gate is told before the machine's
+ * handler.  Only once: a handler that is there now in front of the gate may go on to what it has
+ * found, the gate, which would lead back to it.
+ */
+static void take_faults(void)
+{
+	if (!handler_entry_handler(SIGSEGV))
+		handler_entry_all(FORMAT_SIGNAL_BIT(SIGSEGV));
+}
+
+static void begin_late(void)
+{
+	if (!has_machine() || !java_late_begin())
+		return;
+	take_faults();
+	if (!make_thread())
+		java_late_fail();
+}
+
+static const struct attach_runtime of_attach = {
+	.begin = begin_late,
+	.end = java_late_end,
+	.ended = java_late_ended,
+};
 
 __attribute__((constructor)) static void offer(void)
 {

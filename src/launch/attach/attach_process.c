@@ -528,15 +528,32 @@ static void open_signals(struct visit *visit)
 		inject_call(&visit->inject, believe, 0, 0, &result);
 }
 
-/* No event is open yet: the collector's holder waits until the thread is let go. */
+/* The collector's answer when it is another than `later`, which a runtime's thread may need. */
+static int64_t call_until_done(struct visit *visit, uint64_t function, int later)
+{
+	enum { TRIES = 200, NAP_NS = 1000 * 1000 };
+	const struct user_regs_struct *registers = &visit->inject.held.registers;
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	uint64_t result = (uint64_t)-later;
+
+	for (int i = 0; i < TRIES && (int64_t)result == -later; i++) {
+		if (i)
+			nanosleep(&nap, NULL);
+		if (!inject_call(&visit->inject, function, arch_pc(registers), arch_sp(registers),
+				 &result))
+			return -EFAULT;
+	}
+	return (int64_t)result;
+}
+
+/*
+ * No event is open yet: the collector's holder waits until the thread is let go.  A recording that
+ * has not ended does so by itself when we are gone, and needs the hooks until then.
+ */
 static enum status take_back(struct visit *visit, struct diag_list *diags)
 {
-	const struct user_regs_struct *registers = &visit->inject.held.registers;
-	uint64_t result;
-
-	if (inject_call(&visit->inject, (uint64_t)visit->table.end, arch_pc(registers),
-			arch_sp(registers), &result) &&
-	    inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &result))
+	if (!call_until_done(visit, (uint64_t)visit->table.end, EAGAIN) &&
+	    !call_until_done(visit, (uint64_t)visit->table.release, EBUSY))
 		unhook_own(visit);
 	attach_becomes_another(visit->pid, diags);
 	return STATUS_INVALID;
@@ -589,8 +606,11 @@ static void complain_end(pid_t pid, struct diag_list *diags)
 		 (int)pid);
 }
 
-/* As long as an event may fire, nothing is taken from the program that catches its signal. */
-static enum status stop(struct visit *visit, bool *becomes)
+/*
+ * As long as an event may fire, nothing is taken from the program that catches its signal.
+ * again: it has not ended, or a thread of the collector's is still on its way out.
+ */
+static enum status stop(struct visit *visit, bool *again)
 {
 	const struct user_regs_struct *registers = &visit->inject.held.registers;
 	uint64_t ended, released;
@@ -598,18 +618,19 @@ static enum status stop(struct visit *visit, bool *becomes)
 	if (!inject_call(&visit->inject, (uint64_t)visit->table.end, arch_pc(registers),
 			 arch_sp(registers), &ended))
 		return STATUS_IO;
-	*becomes = (int64_t)ended == -EAGAIN;
-	if (*becomes)
+	*again = (int64_t)ended == -EAGAIN;
+	if (*again)
 		return STATUS_IO;
 	visit->inject.disbelieve = (uint64_t)visit->table.disbelieve;
 	inject_sweep_signals(&visit->inject, visit->pid);
-	inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &released);
+	*again = inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &released) &&
+		 (int64_t)released == -EBUSY;
 	unhook(visit);
 	return ended ? STATUS_NOTFOUND : STATUS_OK;
 }
 
-/* becomes: a thread is in execve, of which nobody knows yet whether it fails. */
-static enum status try_end(pid_t pid, struct diag_list *diags, bool *becomes)
+/* again: as of stop; among the reasons, a thread is in execve that may still fail. */
+static enum status try_end(pid_t pid, struct diag_list *diags, bool *again)
 {
 	struct visit visit;
 	enum status status = visit_begin(&visit, pid, diags);
@@ -619,8 +640,8 @@ static enum status try_end(pid_t pid, struct diag_list *diags, bool *becomes)
 	if (status == STATUS_OK)
 		status = take(&visit, diags);
 	if (status == STATUS_OK) {
-		status = stop(&visit, becomes);
-		if (status == STATUS_IO && !*becomes)
+		status = stop(&visit, again);
+		if (status == STATUS_IO && !*again)
 			complain_end(pid, diags);
 	}
 	visit_end(&visit);
@@ -631,15 +652,20 @@ static enum status end(pid_t pid, struct diag_list *diags)
 {
 	enum { TRIES = 200, NAP_MS = 10 };
 	const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
-	bool becomes = false;
-	enum status status = try_end(pid, diags, &becomes);
+	struct diag_list unsaid = {0};
+	bool again = false;
+	enum status status = try_end(pid, diags, &again);
 
-	for (int i = 0; becomes && i < TRIES; i++) {
+	for (int i = 0; again && i < TRIES; i++) {
 		nanosleep(&nap, NULL);
-		becomes = false;
-		status = try_end(pid, diags, &becomes);
+		again = false;
+		if (status == STATUS_OK) /* what comes of this one is not the user's concern */
+			try_end(pid, &unsaid, &again);
+		else
+			status = try_end(pid, diags, &again);
 	}
-	if (becomes)
+	diag_fini(&unsaid);
+	if (again && status == STATUS_IO)
 		complain_end(pid, diags);
 	return status;
 }
