@@ -9,6 +9,7 @@
 #include "analysis/cache/cache_index.h"
 #include "base/array.h"
 #include "base/command_line.h"
+#include "base/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,10 +85,10 @@ static bool read_share(const char *text, struct session_share *share)
 
 static void say_waiting(unsigned share)
 {
-	fprintf(stderr,
-		"%s: waiting for the sums of process %u; all have to see the same cache "
-		"(XDG_CACHE_HOME, or ~/.cache)\n",
-		program, share);
+	terminal_printf(stderr,
+			"%s: waiting for the sums of process %u; all have to see the same cache "
+			"(XDG_CACHE_HOME, or ~/.cache)\n",
+			program, share);
 }
 
 int index_main(int argc, char **argv)
