@@ -41,11 +41,13 @@ static bool same_instruction(const struct code *code, uint32_t a, uint32_t b)
 	       code->pcs.items[a].function == code->pcs.items[b].function;
 }
 
-/* Each pc into first[]: the least one of its instruction. */
+/* The least pc of each one's instruction.  Of a damaged cache the order may lack some. */
 static void find_least(const struct code *code, uint32_t *of_pc)
 {
-	uint32_t least[2] = {NODE_NONE, NODE_NONE}; /* of what is a target of branches, or is not */
+	uint32_t least[2]; /* of what is a target of branches, or is not */
 
+	for (uint32_t pc = 0; pc < code->pcs.count; pc++)
+		of_pc[pc] = pc;
 	for (size_t first = 0, next; first < code->pcs.count; first = next) {
 		least[0] = least[1] = NODE_NONE;
 		for (next = first; next < code->pcs.count &&
