@@ -19,9 +19,10 @@ const count = (title: string, name: string): Metric => ({ name, title, unit: 'co
 const bytes = (title: string, name: string): Metric => ({ name, title, unit: 'bytes' });
 
 const heapTabs: [string, string][] = [['heapstat', 'Peak and statistics'], ['leaks', 'Leaks'], ['allocs', 'Allocations']];
+const PEAK_STACKS = 500; // a program may have one for each block that it has
 export function Heap(): JSX.Element {
 	const tab = param('heap') || 'heapstat';
-	const req = request(state.value, { plain: true, ...(tab === 'heapstat' ? {} : { limit: 2000 }) }, [tab]);
+	const req = request(state.value, { plain: true, limit: tab === 'heapstat' ? PEAK_STACKS : 2000 }, [tab]);
 	const query = useQuery(req).value;
 	usePublish(req);
 	return <Frame query={query} command={tab} tools={<Tabs key_="heap" tabs={heapTabs} now={tab} />} show={([result]) => (tab === 'heapstat' ? <HeapStatistics result={result!} /> : <HeapStacks result={result!} tab={tab} />)} />;
@@ -78,7 +79,7 @@ function HeapOfOne({ row }: { row: Row }): JSX.Element {
 			{histogram('How long blocks lived', row.lifetimes)}
 			<div>{blocks('What became of blocks never freed', 'fates')}{blocks('Mappings', 'mappings')}</div>
 		</div>
-		{peak && <><h3>What made up the peak</h3><div class="inner"><StackTable label="Stacks of the peak" rows={(peak.stacks as Row[] | undefined) ?? []} key_="stack" metrics={[bytes('Bytes', 'bytes'), count('Blocks', 'blocks')]} total={{ bytes: num(peak, 'bytes'), blocks: num(peak, 'blocks') }} /></div></>}
+		{peak && <><h3>What made up the peak{num(peak, 'stack_count') > PEAK_STACKS && <small class="dim"> the first {PEAK_STACKS} of {num(peak, 'stack_count').toLocaleString('en-US')} call stacks</small>}</h3><div class="inner"><StackTable label="Stacks of the peak" rows={(peak.stacks as Row[] | undefined) ?? []} key_="stack" metrics={[bytes('Bytes', 'bytes'), count('Blocks', 'blocks')]} total={{ bytes: num(peak, 'bytes'), blocks: num(peak, 'blocks') }} /></div></>}
 	</>;
 }
 

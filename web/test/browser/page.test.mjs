@@ -148,6 +148,11 @@ test('heap, I/O and statistics tell what print does', async () => {
 	const [leaks] = print(['all.1.er'], '-leaks');
 	const stacks = await page.$$eval('[aria-label="leaks"] [role=row][id]', (rows) => rows.map((r) => r.querySelector('.c.n').getAttribute('title')));
 	stacks.forEach((tip, i) => near(valueOf(tip), leaks.rows[i].bytes, 'leaked bytes'));
+	await go(page, 'heap');
+	const [heap] = print(['all.1.er'], '-heapstat');
+	const peak = heap.rows[0].peak;
+	assert.ok((await page.textContent('.viewbox')).includes(`the first 500 of ${peak.stack_count.toLocaleString('en-US')} call stacks`) === peak.stack_count > 500);
+	for (const { index, tips } of await rowsOf(page, 'Stacks of the peak')) near(valueOf(tips[0]), peak.stacks[index].bytes, 'bytes of the peak');
 	await go(page, 'io');
 	const [io] = print(['all.1.er'], '-ioactivity');
 	const names = (await rowsOf(page, 'Files')).map((r) => r.name);
@@ -155,6 +160,18 @@ test('heap, I/O and statistics tell what print does', async () => {
 	await go(page, 'statistics');
 	const [statistics] = print(['all.1.er'], '-statistics', 'all');
 	near(valueOf((await rowsOf(page, 'Statistics'))[0].tips[1]), statistics.rows[0].user_s, 'user time');
+	await closePage(page);
+});
+
+test('the overview tells what is missing and what to look at next, and goes there', async () => {
+	const page = await openPage(server, 'overview');
+	const report = print(['all.1.er'], '-report')[0].rows;
+	for (const [title, section] of [['What is missing', 'missing'], ['What to look at next', 'next']])
+		assert.deepEqual(await page.$$eval(`.overview section:has(h2:text-is("${title}")) li`, (items) => items.map((i) => i.textContent)), report.filter((r) => r.section === section).map((r) => r.name));
+	await page.click('.hints >> text=/-sort .* -functions/');
+	await settled(page);
+	const asked = /-metrics (\S+) -sort (\S+) -functions/.exec(report.find((r) => /-sort .* -functions/.test(r.name)).name);
+	assert.ok((await page.textContent('.status')).includes(asked[0].replace(' -functions', '')), await page.textContent('.status'));
 	await closePage(page);
 });
 
@@ -577,6 +594,9 @@ test('Java: garbage collections are bands as long as they were, told at a click,
 	assert.equal(expression, `EXPID == 1 && GCEVENT == ${number}`);
 	await go(page, `functions?m=e.total%3Aname&f=${encodeURIComponent(expression)}`);
 	await sameAsPrint(page, 'Functions', print(['java.1.er'], '-metrics', 'e.total:name', '-filters', `EXPID == 1 && GCEVENT == ${number}`, '-functions').at(-1));
+	await go(page, 'overview');
+	const told = print(['java.1.er'], '-report').at(-1).rows.find((r) => r.section === 'collections');
+	assert.match(await page.textContent('.overview section:has(h2:text-is("Garbage collections")) p'), new RegExp(`^${told.calls}, together [^%]*, ${told.percent.toFixed(1)}%`));
 	await closePage(page);
 	await other.stop();
 });
