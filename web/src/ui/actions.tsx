@@ -79,6 +79,10 @@ export function threadMenu(experiment: number, number: number): Menu {
 	];
 }
 
+export function cpuMenu(cpu: number): Menu {
+	return expressionMenu(cpu < 0 ? '!HAS_PROP(CPUID)' : `CPUID == ${cpu}`, cpu < 0 ? 'what has no processor' : 'this processor');
+}
+
 export function expressionMenu(expression: string, what: string): Menu {
 	return [
 		{ text: `Only ${what}`, run: () => addFilter(expression) },

@@ -473,6 +473,32 @@ async function wordsOfPicture(page) {
 	return readFileSync(await saved.path(), 'utf8');
 }
 
+test('the timeline has rows of processors and of experiments, whose numbers are those of print', async () => {
+	const page = await openPage(server, 'timeline?rows=cpu');
+	const cells = print(['all.1.er'], '-timeline', '-cpus', '600').at(-1);
+	assert.match(await page.textContent('.status'), /-timeline -cpus 600 /);
+	const svg = await wordsOfPicture(page);
+	for (const lane of cells.lanes) assert.ok(svg.includes(lane.name.replace('<', '&#60;').replace('>', '&#62;')), lane.name);
+	// Of the first row a cell that is full: what its tooltip has.
+	const full = cells.rows.find((r) => r.lane === 0 && (r.states.user ?? 0) > 0.9 * cells.cell_s && (r.states.user ?? 0) <= cells.cell_s);
+	assert.ok(full, 'no processor was busy');
+	const box = await page.locator('canvas').first().boundingBox();
+	const x = box.x + 178 + ((full.cell + 0.5) / cells.cells) * (box.width - 178);
+	const y = box.y + Number(new RegExp(`<text[^>]* y="([\\d.]+)"[^>]*>${cells.lanes[0].name}<`).exec(svg)[1]);
+	await page.mouse.move(x, y);
+	const tip = await page.textContent('.tip');
+	// What a cell after it has no room for is told here, too.
+	const share = Number(/user code (\d+)%/.exec(tip)?.[1]);
+	assert.ok(tip.startsWith(cells.lanes[0].name) && share <= 100 && share >= Math.floor((100 * full.states.user) / cells.cell_s), `${tip}: ${full.states.user}`);
+	await page.mouse.click(x, y, { button: 'right' });
+	await page.click('role=menuitem[name="Only this processor"]');
+	await settled(page);
+	assert.equal(await page.textContent('.chip .text'), `CPUID == ${cells.lanes[0].cpu}`);
+	await go(page, 'timeline?rows=experiment');
+	assert.ok((await wordsOfPicture(page)).includes('all.1.er (5 threads)'));
+	await closePage(page);
+});
+
 test('the timeline has strips of live memory and of waiting threads, and a row of lock waits', async () => {
 	const page = await openPage(server, 'timeline');
 	const [heap] = print(['all.1.er'], '-heapstat');
