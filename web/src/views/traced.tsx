@@ -6,9 +6,11 @@ import * as filter from '../filter';
 import { formatAlone } from '../format';
 import { useQuery } from '../query';
 import { request } from '../request';
-import { addFilter, param, patch, selection, state } from '../store';
+import { param, patch, selection, state } from '../store';
 import type { Metric, Result, Row } from '../types';
 import { num, str } from '../types';
+import { expressionMenu } from '../ui/actions';
+import type { Menu } from '../ui/menu';
 import { Course, HeatTable, Histogram, type Bin } from '../ui/charts';
 import { metricColumns } from '../ui/table';
 import { Frame, Tabs, usePublish } from '../ui/view';
@@ -84,6 +86,11 @@ function HeapOfOne({ row }: { row: Row }): JSX.Element {
 }
 
 // ---- locks: the list above, below it who waited for whom ------------------------------------------------
+function lockMenu(title: string): Menu {
+	const expression = filter.lock(title);
+	return expressionMenu(expression, 'this lock', filter.without(expression.split(' ')[0]!, expression));
+}
+
 export function Locks(): JSX.Element {
 	const chosen = param('lock');
 	const choose = (row: Row, result: Result): void => {
@@ -98,7 +105,7 @@ export function Locks(): JSX.Element {
 					selection.value = { kind: 'row', name: row.name ?? '', object: row.object ?? null, row, result };
 					choose(row, result);
 				}}
-				menu={(row, result) => (row.name === '<Total>' ? [] : [{ text: 'Who waited for whom', run: () => choose(row, result) }])} />
+				menu={(row, result) => (row.name === '<Total>' ? [] : [{ text: 'Who waited for whom', run: () => choose(row, result) }, null, ...lockMenu(row.name ?? '')])} />
 			{chosen && <OneLock name={chosen} />}
 		</div>
 	);
@@ -141,11 +148,13 @@ export function InputOutput(): JSX.Element {
 	if (tab === 'iostat') return <IoStatistics tools={tools} />;
 	if (tab === 'iocallstack') return <IoStacks tools={tools} />;
 	return <List command={[tab]} label="Files" nameTitle="File" tools={tools} wish={{ plain: true, limit: 3000 }} sortable={false}
-		menu={(row) => (row.name?.startsWith('<') ? [] : [
-			{ text: 'Only this file', run: () => addFilter(filter.ioFile((row.name ?? '').replace(/ \(IOVFD=.*$/, ''))) },
-			{ text: 'Without this file', run: () => addFilter(filter.negate(filter.ioFile((row.name ?? '').replace(/ \(IOVFD=.*$/, '')))) },
-		])}
+		menu={(row) => (row.name?.startsWith('<') ? [] : fileMenu(row.name ?? ''))}
 		columns={(result) => metricColumns(result).filter((c) => c.max > 0)} />;
+}
+
+function fileMenu(name: string): Menu {
+	const expression = filter.ioFile(name.replace(/ \(IOVFD=.*$/, ''));
+	return expressionMenu(expression, 'this file', filter.without('IOVFD', expression));
 }
 
 function IoStacks({ tools }: { tools: JSX.Element }): JSX.Element {

@@ -79,6 +79,37 @@ test('a lock is shown by the address alone', async () => {
 	await closePage(page);
 });
 
+test('a lock that was chosen is shown again when its view comes back', async () => {
+	const page = await openPage(server, 'locks');
+	const last = print(['all.1.er'], '-locks')[0].rows.at(-1).name;
+	await page.click(`[aria-label="Locks"] [role=row][id]:has-text("${last}")`);
+	await page.waitForSelector(`.onelock h3:has-text("${last}")`);
+	for (const other of ['Functions', 'Threads', 'Heap']) {
+		await page.click(`nav a:has-text("${other}")`);
+		await settled(page);
+		await page.click('nav a:has-text("Locks")');
+		await settled(page);
+		assert.equal(await page.$$eval(`.onelock h3:has-text("${last}")`, (e) => e.length), 1, `after ${other}`);
+		assert.match(await page.textContent('[aria-label="Locks"] [role=row][aria-selected=true]'), new RegExp(`${last.replace(/[()]/g, '.')}$`), `after ${other}`);
+	}
+	await closePage(page);
+});
+
+test('only the waits for a lock, or those for all others, are chosen from its menu', async () => {
+	const page = await openPage(server, 'locks');
+	const { name } = print(['all.1.er'], '-locks')[0].rows.at(-1);
+	for (const [item, expression] of [['Only this lock', `SLOCK IN LOCKNAME("${name.replace(/ \(.*/, '')}")`], ['Without this lock', `!(HAS_PROP(SLOCK) && SLOCK IN LOCKNAME("${name.replace(/ \(.*/, '')}"))`]]) {
+		await page.click(`[aria-label="Locks"] [role=row][id]:has-text("${name}")`, { button: 'right' });
+		await page.click(`role=menuitem[name="${item}"]`);
+		await settled(page);
+		assert.equal(await page.textContent('.chip .text'), expression);
+		await sameAsPrint(page, 'Locks', print(['all.1.er'], '-filters', expression, '-locks').at(-1));
+		await page.click('text=remove all');
+		await settled(page);
+	}
+	await closePage(page);
+});
+
 test('callers and callees have those of csingle, and a fragment is made longer', async () => {
 	const page = await openPage(server, 'callers?fn=insert');
 	const [result] = print(['all.1.er'], '-csingle', 'insert');
