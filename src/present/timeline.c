@@ -209,7 +209,9 @@ void timeline_add_members(json_t *object, const struct timeline *timeline)
 	add_range(object, timeline->range);
 	json_object_set_new(object, "cell_s", json_real(seconds(timeline->cell_ns)));
 	json_object_set_new(object, "cells", json_integer((json_int_t)timeline->cell_count));
-	json_object_set_new(object, "lanes", lanes_json(timeline->lanes, timeline->lane_count, timeline->is_of_cpus));
+	json_object_set_new(
+		object, "lanes",
+		lanes_json(timeline->lanes, timeline->lane_count, timeline->is_of_cpus));
 	json_object_set_new(object, "functions", functions);
 	if (timeline->has_collections)
 		json_object_set_new(object, "collections", collections_json(timeline));

@@ -96,11 +96,10 @@ static void add_copy(struct compiler *compiler, size_t below)
 
 static void complain_name(struct compiler *compiler, const struct filter_node *node)
 {
-	static const char *const words[] = {"STACK",   "STACKL",     "STACKI", "LEAF",
-					    "FNAME",   "LNAME",	     "INAME",  "DNAME",
-					    "TNAME",   "FILEIOVFD",  "FSTYPE", "HAS_PROP",
-					    "SOME IN", "ORDERED IN", "TRUE",   "FALSE",
-					    "LOCKNAME"};
+	static const char *const words[] = {
+		"STACK",   "STACKL",	 "STACKI", "LEAF",	"FNAME",   "LNAME",
+		"INAME",   "DNAME",	 "TNAME",  "FILEIOVFD", "FSTYPE",  "HAS_PROP",
+		"SOME IN", "ORDERED IN", "TRUE",   "FALSE",	"LOCKNAME"};
 	enum { WORDS = COUNT(words), NAMES_MAX = 256 };
 	const char *names[NAMES_MAX];
 	struct filter_property_info info;

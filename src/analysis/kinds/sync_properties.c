@@ -54,11 +54,11 @@ static const struct filter_property properties[] = {
 		"sync", FILTER_SYNC, filter_load_type),
 	FILTER_PROPERTY("SOBJ", "address of what was waited for; of monitors the number of a class",
 			"sync", FILTER_SYNC | FILTER_OMP, load_object),
-	FILTER_PROPERTY("SLOCK",
-			"number of the lock's name, which LOCKNAME has, OpenMP's too; of those that "
-			"are only addresses 1",
-			"sync", FILTER_SYNC | FILTER_OMP, load_name,
-			.prepare = prepare_names),
+	FILTER_PROPERTY(
+		"SLOCK",
+		"number of the lock's name, which LOCKNAME has, OpenMP's too; of those that "
+		"are only addresses 1",
+		"sync", FILTER_SYNC | FILTER_OMP, load_name, .prepare = prepare_names),
 	FILTER_PROPERTY("SOWNER", "kernel's id of the thread that had it then", "sync", FILTER_SYNC,
 			load_owner),
 	FILTER_PROPERTY("SRQST", "when it was asked for, ns", "sync", FILTER_SYNC,

@@ -26,7 +26,8 @@ struct timeline_range {
 	uint64_t begin_ns, end_ns; /* the end is behind it; 0: that of all */
 };
 
-/* A thread with events; of tens of thousands the last lane is that of all others.  Or a processor. */
+/* A thread with events; of tens of thousands the last lane is that of all others.  Or a processor.
+ */
 struct timeline_lane {
 	uint32_t process; /* id of its process_info; 0: of all others, which has … */
 	uint64_t thread;  /* its number; … 0 here; of a processor that one's */

@@ -857,6 +857,21 @@ test('the page in one file shows its answers and asks nobody', async () => {
 		await settled(page);
 		assert.equal(await page.$('.empty'), null, view);
 	}
+	await page.click('nav a[href="#v1/threads"]');
+	await settled(page);
+	await sameAsPrint(page, 'Threads', print(['all.1.er'], '-indxobj', 'Threads').at(-1));
+	await page.click('nav a[href="#v1/io"]');
+	await settled(page);
+	await sameAsPrint(page, 'Files', { ...print(['all.1.er'], '-ioactivity').at(-1), metrics: [] });
+	// Whatever is hot can be looked at: functions, libraries' and static ones, and what is none.
+	for (const row of print(['all.1.er'], '-functions').at(-1).rows.slice(0, 9)) {
+		await page.click('nav a[href="#v1/functions"]');
+		await settled(page);
+		await page.click(`[aria-label="Functions"] [role=row][id]:has(.name[title="${row.name}"])`);
+		await page.click('nav a[href="#v1/callers"]');
+		await settled(page);
+		assert.equal((await rowsOf(page, 'Function'))[0]?.name, row.name);
+	}
 	assert.deepEqual(asked.filter((u) => !u.startsWith('file:') && !u.startsWith('data:')), []);
 	await closePage(page);
 });
