@@ -27,7 +27,7 @@ import { collectionAt, collectionFacts, collectionMenu, CollectionTip, collectio
 import { FEW_MESSAGES, linesOf, messageAt, messageFacts, MessageTip, messageTitle, paintMessages, type Line } from './timeline-messages';
 
 const GUTTER = 178;
-const CELLS = 600;
+const CELLS = innerWidth > 2000 ? 1200 : 600; // of a row: no wider than three pixels or so
 const BLOCK = 16; // rows
 const FEW_EVENTS = 8000; // as many as one answer has
 

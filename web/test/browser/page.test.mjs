@@ -194,6 +194,15 @@ test('heap, I/O and statistics tell what print does', async () => {
 	await closePage(page);
 });
 
+test('sizes and durations begin with durations; numbers of processes are plain', async () => {
+	const page = await openPage(server, 'objects');
+	await sameAsPrint(page, 'Durations', print(['all.1.er'], '-indxobj', 'Duration').at(-1));
+	await go(page, 'experiments');
+	const [{ pid }] = print(['all.1.er'], '-header', 'all')[0].rows;
+	assert.equal(await page.textContent('tr:has(th:text-is("pid")) td'), String(pid));
+	await closePage(page);
+});
+
 test('the overview tells what is missing and what to look at next, and goes there', async () => {
 	const page = await openPage(server, 'overview');
 	const report = print(['all.1.er'], '-report')[0].rows;
