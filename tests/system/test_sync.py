@@ -316,6 +316,97 @@ def thresholds_in_the_header(t):
         t.check(f'  Synchronization tracing threshold: {text}\n' in header, header)
 
 
+HOLDS = '''#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t turn;
+static double asked, released;
+
+static double now(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+static void nap(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+/* For as long as the other thread has waited, at least, when it is released. */
+static void hold(pthread_mutex_t *mutex)
+{
+	pthread_mutex_lock(mutex);
+	pthread_barrier_wait(&turn);
+	nap(150);
+	released = now();
+	pthread_mutex_unlock(mutex);
+	pthread_barrier_wait(&turn);
+}
+
+static void ask(pthread_mutex_t *mutex, const char *name)
+{
+	pthread_barrier_wait(&turn);
+	asked = now();
+	pthread_mutex_lock(mutex);
+	pthread_mutex_unlock(mutex);
+	pthread_barrier_wait(&turn);
+	printf("%s %.6f\\n", name, released - asked);
+}
+
+static void *other(void *arg)
+{
+	for (int i = 0; i < 3; i++)
+		ask(&outer, (const char *[]){"first", "second", "third"}[i]);
+	hold(&inner);
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&turn, NULL, 2);
+	pthread_create(&thread, NULL, other, NULL);
+	for (int i = 0; i < 3; i++)
+		hold(&outer);
+	ask(&inner, "fourth");
+	pthread_join(thread, NULL);
+	return 0;
+}
+'''
+
+
+@test(alone=True)
+def held_in_time(t):
+    """lockholds: a thread has one lock three times, and waits once for the other thread with another one; each as long as the program says."""
+    (t.directory / 'holds.c').write_text(HOLDS)
+    t.equal(t.run(t.need('gcc'), '-g', '-pthread', '-o', t.directory / 'holds', t.directory / 'holds.c').status, 0, 'gcc')
+    result = t.collect(t.directory / 'holds', options=('-s', '1ms'))
+    truth = result.truth()
+    all_of_it, sums, outer, inner = t.print(result.experiment, '-lockholds', '-lockholds', '2', '-lock', 'outer', '-lock', 'inner')
+    rows = all_of_it['rows']
+    t.equal([(row['lock'], row['thread'], [name.split(' (')[0] for name in row['waiters']], row['holds'], row['waits']) for row in rows],
+            [('outer (mutex)', 1, ['Process 1, Thread 2'], 1, 1)] * 3 + [('inner (mutex)', 2, ['Process 1, Thread 1'], 1, 1)], 'who had what, and for whom')
+    for name, row in zip(('first', 'second', 'third', 'fourth'), rows):
+        t.ratio(row['end_s'] - row['begin_s'], truth[name], 0.9, 1.05, name)
+        t.near(row['waited_s'], row['end_s'] - row['begin_s'], f'{name}: waited by one thread', 1e-6)
+    # what the clock explains of it cannot be more
+    for title, lock in ('outer (mutex)', outer), ('inner (mutex)', inner):
+        known = sum(row['waited_s'] for row in rows if row['lock'] == title)
+        t.ratio(sum(row['held'] for row in lock['rows'] if 'held' in row), known, 0.9, 1.002, f'{title}: what its holders did')
+        t.check(known <= lock['rows'][0]['sync'] + 1e-3, f'{title}: held for longer than it was waited for')
+    t.equal([sum(row['holds'] for row in answer['rows']) + answer['left_out'] for answer in (all_of_it, sums)], [4, 4], 'holds')
+    t.equal([(row['lock'], row['holds']) for row in sums['rows']], [('outer (mutex)', 3), ('inner (mutex)', 1)], 'sums')
+    second = rows[1]
+    part = t.print(result.experiment, '-lockholds', '-from', f'{second["begin_s"] + 0.01:.9f}', '-to', f'{second["begin_s"] + 0.02:.9f}')[0]
+    t.equal(part['rows'], [second], 'in a range of time')
+    chosen = t.print(result.experiment, '-filters', 'SLOCK IN LOCKNAME("inner")', '-lockholds')[-1]['rows']
+    t.equal(chosen, [rows[3]], 'for the waits that a filter chooses')
+
+
 @test(alone=True, engines=True)
 def holders_meanwhile(t, engine):
     """What holders do counts once for each thread that waits then, and not what they do when nobody does."""

@@ -13,8 +13,10 @@
 struct lock_hold {
 	const struct experiment *experiment;
 	const struct process *process;
-	uint64_t thread; /* the holder's number */
+	uint32_t process_number; /* of the session, from 0 */
+	uint64_t thread;	 /* the holder's number */
 	uint64_t begin_ns, end_ns;
+	size_t request;	  /* which of the waits */
 	bool is_released; /* it ended as the holder let go: that ran at the end, and did not wait */
 };
 

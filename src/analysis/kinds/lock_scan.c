@@ -52,6 +52,7 @@ static void add_lock(struct lock_scan *scan, struct lock_list *list, unsigned fa
 {
 	lock.family = family;
 	lock.image = scan->image;
+	lock.number = (uint32_t)list->items.count | (list == &scan->plain ? IS_PLAIN : 0);
 	lock.is_sought = scan->sought && is_same(&lock, scan->sought);
 	*vec_push(&list->items) = lock;
 }
@@ -374,7 +375,8 @@ static void count_row(struct lock_scan *scan, const struct lock_event *event,
 
 	count_event(scan, lock_at(scan, of), of, &list->waiters, &list->holders, event, run);
 	count_event(scan, &scan->total, 0, &scan->waiters, &scan->holders, event, run);
-	if (scan->visit && lock_at(scan, of)->is_sought)
+	scan->visited = of;
+	if (scan->visit && (scan->visits_all || lock_at(scan, of)->is_sought))
 		scan->visit(scan, event, run, row);
 }
 

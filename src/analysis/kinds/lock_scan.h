@@ -46,6 +46,7 @@ struct lock {
 	unsigned family;	 /* of kinds of waits that are one lock's: the first of them */
 	unsigned types;		 /* bits of kinds of waits */
 	bool is_sought;
+	uint32_t number; /* of this scan, other than all others' where it has one part */
 	struct lock_sums sums;
 	struct lock_threads waiters, holders;
 };
@@ -63,10 +64,12 @@ struct lock_list {
  * gone through several times, each time for a part of these, and only what is wanted of it is kept.
  */
 struct lock_scan {
-	/* the caller's: called for each event of the lock that is the same as `sought`, or NULL */
+	/* the caller's, or NULL: called for each event of the lock that is the same as `sought`, or
+	 * of any lock: that one's number is in `visited` */
 	void (*visit)(struct lock_scan *scan, const struct lock_event *event,
 		      const struct event_run *run, size_t row);
 	const struct lock *sought;
+	bool visits_all;
 	/* the caller's, of lock_scan_names(): called for each wait, chosen or not */
 	void (*place)(struct lock_scan *scan, const char *name, const struct event_run *run,
 		      size_t row);
@@ -82,6 +85,7 @@ struct lock_scan {
 	const struct process *process;
 	uint32_t process_number; /* of the session, from 0 */
 	uint32_t image;		 /* of the processes that share addresses */
+	uint32_t visited;
 	/* the result */
 	VEC(struct lock) locks; /* that are wanted */
 	struct lock total;

@@ -33,6 +33,43 @@ bool lock_is_held(unsigned type)
 	       type == SYNC_SPIN || type >= LOCK_CRITICAL;
 }
 
+/* The thread of a process that had the id then, or NULL. */
+static const struct profile_thread *find_thread(const struct process *process, uint64_t tid,
+						uint64_t time_us)
+{
+	for (size_t i = 0; i < process->profile.threads.count; i++) {
+		const struct profile_thread *thread = &process->profile.threads.items[i];
+
+		if (thread->tid == tid && thread->begin_us <= time_us && time_us <= thread->end_us)
+			return thread;
+	}
+	return NULL;
+}
+
+bool lock_holder_find(const struct session *session, uint64_t tid, uint64_t time_us,
+		      struct lock_hold *hold)
+{
+	uint32_t number = 0;
+
+	for (size_t i = 0; tid && i < session->experiments.count; i++) {
+		const struct experiment *experiment = session->experiments.items[i];
+
+		for (size_t k = 0; k < experiment->processes.count; k++, number++) {
+			const struct process *process = &experiment->processes.items[k];
+			const struct profile_thread *thread = find_thread(process, tid, time_us);
+
+			if (!thread)
+				continue;
+			*hold = (struct lock_hold){.experiment = experiment,
+						   .process = process,
+						   .process_number = number,
+						   .thread = thread->number};
+			return true;
+		}
+	}
+	return false;
+}
+
 static void add_process(struct spans *spans, const struct process *process)
 {
 	for (size_t i = spans->processes.count; process && i; i--)
@@ -138,11 +175,12 @@ static void add_span(struct spans *spans, const struct lock_hold *hold, uint64_t
 	span->is_released = is_released;
 }
 
-static void add_spans(struct spans *spans, const struct lock_request *request)
+static void add_spans(struct spans *spans, const struct lock_request *request, size_t number)
 {
 	struct lock_hold hold = request->hold;
 	uint64_t at_ns = hold.begin_ns, end_ns = hold.end_ns;
 
+	hold.request = number;
 	while (at_ns < end_ns) {
 		const struct change *next =
 			next_change(spans, request->process, request->object, at_ns, end_ns);
@@ -158,6 +196,7 @@ static void add_spans(struct spans *spans, const struct lock_request *request)
 		if (next && next->is_known) {
 			hold.experiment = request->experiment;
 			hold.process = request->process;
+			hold.process_number = request->process_number;
 			hold.thread = next->thread;
 		}
 		at_ns = until_ns;
@@ -184,7 +223,7 @@ void lock_spans_find(const struct lock_request *requests, size_t count,
 		qsort(spans.changes.items, spans.changes.count, sizeof(struct change),
 		      compare_changes);
 	for (size_t i = 0; i < count; i++)
-		add_spans(&spans, &requests[i]);
+		add_spans(&spans, &requests[i], i);
 	hash_map_fini(&spans.objects);
 	vec_fini(&spans.processes);
 	vec_fini(&spans.changes);

@@ -41,43 +41,14 @@ static const char *thread_name(const struct session *session, struct arena *aren
 	return index_thread_label(session, arena, (uint64_t)(process + 1) << 32 | number);
 }
 
-/* The thread of a process that had the id then, or NULL. */
-static const struct profile_thread *find_thread(const struct process *process, uint64_t tid,
-						uint64_t time_us)
-{
-	for (size_t i = 0; i < process->profile.threads.count; i++) {
-		const struct profile_thread *thread = &process->profile.threads.items[i];
-
-		if (thread->tid == tid && thread->begin_us <= time_us && time_us <= thread->end_us)
-			return thread;
-	}
-	return NULL;
-}
-
 /* A lock may be held by a thread of another process. */
 static const char *find_holder(const struct lock_scan *scan, struct arena *arena, uint64_t tid,
 			       uint64_t time_us, struct lock_hold *hold)
 {
-	const struct session *session = scan->session;
-	size_t number = 0;
-
 	if (!tid)
 		return NULL;
-	for (size_t i = 0; i < session->experiments.count; i++) {
-		const struct experiment *experiment = session->experiments.items[i];
-
-		for (size_t k = 0; k < experiment->processes.count; k++, number++) {
-			const struct process *process = &experiment->processes.items[k];
-			const struct profile_thread *thread = find_thread(process, tid, time_us);
-
-			if (!thread)
-				continue;
-			*hold = (struct lock_hold){.experiment = experiment,
-						   .process = process,
-						   .thread = thread->number};
-			return thread_name(session, arena, number, thread->number);
-		}
-	}
+	if (lock_holder_find(scan->session, tid, time_us, hold))
+		return thread_name(scan->session, arena, hold->process_number, hold->thread);
 	return arena_printf(arena, "tid %llu", (unsigned long long)tid);
 }
 
@@ -115,6 +86,7 @@ static void add_pair(struct focus *focus, const struct lock_scan *scan,
 	pair->hold.end_ns = end_ns;
 	*vec_push(&focus->requests) = (struct lock_request){.experiment = scan->experiment,
 							    .process = scan->process,
+							    .process_number = scan->process_number,
 							    .object = event->object,
 							    .hold = pair->hold};
 }

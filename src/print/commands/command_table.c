@@ -45,6 +45,7 @@ static const struct command unavailable[] = {
 	X(heap)                                                                                    \
 	X(heapstat)                                                                                \
 	X(locks)                                                                                   \
+	X(lock_holds)                                                                              \
 	X(io)                                                                                      \
 	X(mpi)                                                                                     \
 	X(mpi_messages)                                                                            \
