@@ -54,10 +54,7 @@ static const char *const more_commands[][WORDS] = {
 	{"heapstat"},
 };
 static const char *const last_commands[][WORDS] = {
-	{"leaks"},
-	{"lines"},
-	{"mpimessages"},
-	{"timeline", "-cpus", "400"},
+	{"leaks"}, {"lines"}, {"mpimessages"}, {"lockholds"}, {"timeline", "-cpus", "400"},
 };
 
 /* Of the hottest functions, and of what stands among them and is none. */

@@ -42,15 +42,17 @@ const readCollections = (result: Result): Collection[] => ((result.collections a
 export const collectionsOf = (all: Cells, detail: Cells | null): Collection[] =>
 	(detail ? [...all.collections.filter((c) => c.end < detail.begin || c.begin > detail.end), ...detail.collections] : all.collections);
 
-export const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter', 'omp', 'mpi'];
+const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter', 'omp', 'mpi'];
+// A lock in the hand of a thread is no event, and yet a band.
+export const barKinds = ['clock', 'heap', 'sync', 'held', 'io', 'counter', 'omp', 'mpi'];
 export const kindTitle: Record<string, string> = {
-	clock: 'clock', heap: 'heap', sync: 'lock waits', io: 'I/O calls', counter: 'counters', omp: 'OpenMP regions', mpi: 'calls of MPI',
+	clock: 'clock', heap: 'heap', sync: 'lock waits', held: 'locks held', io: 'I/O calls', counter: 'counters', omp: 'OpenMP regions', mpi: 'calls of MPI',
 };
 // Those of which each event is a band: what a region, a call or a wait lasted.
 export const bandKinds = ['omp', 'mpi', 'sync', 'io'];
 // Kinds that have a row of their own unless others are chosen; those before them lie on the row of the thread.
-const usualRows = ['sync', 'io'];
-export const kindRows = (choice: string): string[] => (choice === '1' ? eventKinds : choice === '0' ? [] : usualRows);
+const usualRows = ['sync', 'held', 'io'];
+export const kindRows = (choice: string): string[] => (choice === '1' ? barKinds : choice === '0' ? [] : usualRows);
 
 // The property that only events of a kind have.
 const propertyOf: Record<string, string> = { clock: 'MSTATE', heap: 'HTYPE', sync: 'STYPE', io: 'IOTYPE', counter: 'HWCTAG', mpi: 'MPITYPE' };
@@ -146,6 +148,14 @@ export function readMessages(result: Result, whole: Lane[]): Message[] {
 		from: lane(row, 'from'), to: lane(row, 'to'), begin: num(row, 'begin_s'), end: num(row, 'end_s'), count: num(row, 'messages'), bytes: num(row, 'bytes'),
 		ranks: [num(row, 'from'), num(row, 'to')] as [number, number],
 	})).filter((m) => m.from >= 0 && m.to >= 0);
+}
+
+// Locks in the hands of threads, as events of the lanes of their holders; their type is the lock.
+export function readHolds(result: Result, whole: Lane[]): Event[] {
+	const at = new Map(whole.map((l, i) => [`${l.experiment} ${l.thread}`, i]));
+	return result.rows.map((row): Event => ({
+		lane: at.get(`${num(row, 'process')} ${num(row, 'thread')}`) ?? -1, kind: 'held', type: String(row.lock), begin: num(row, 'begin_s'), end: num(row, 'end_s'), stack: -1, row,
+	})).filter((h) => h.lane >= 0);
 }
 
 export interface Range { from: number; to: number }

@@ -89,3 +89,8 @@ export function expressionMenu(expression: string, what: string, without = filte
 		{ text: `Without ${what}`, run: () => addFilter(without) },
 	];
 }
+
+export function lockMenu(title: string): Menu {
+	const expression = filter.lock(title);
+	return expressionMenu(expression, 'this lock', filter.without(expression.split(' ')[0]!, expression));
+}

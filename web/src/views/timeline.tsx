@@ -14,16 +14,17 @@ import { request } from '../request';
 import { matcher } from '../search';
 import { catalogue, dark, param, patch, rowHeight, selection, state } from '../store';
 import {
-	bandKinds, bandsOf, cellsFor, collectionsOf, collectionStrip, eventKinds, flameChart, groupLanes, haveSeveral, heapStrip, kindRows, kindTitle, laneLabel, lockStrip,
-	onlyKinds, onlyLanes, readCells, readEvents, readMessages, strips, tileAround,
+	bandKinds, bandsOf, barKinds, cellsFor, collectionsOf, collectionStrip, flameChart, groupLanes, haveSeveral, heapStrip, kindRows, kindTitle, laneLabel, lockStrip,
+	onlyKinds, onlyLanes, readCells, readEvents, readHolds, readMessages, strips, tileAround,
 	type Cells, type ChartRect, type Collection, type Event, type Events, type Founder, type Grouping, type Lane, type Message, type Range, type Strip,
 } from '../timeline';
 import { cpuMenu, functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
 import { accent, Canvas, dim, ink, paper, rule, SvgPen, type Pen } from '../ui/canvas';
 import { openMenu } from '../ui/menu';
-import { num, type Frame as StackFrame, type PrintRequest, type Row } from '../types';
+import { num, type Frame as StackFrame, type PrintRequest, type Result, type Row } from '../types';
 import { Choice, Frame, Toggle, usePublish } from '../ui/view';
 import { collectionAt, collectionFacts, collectionMenu, CollectionTip, collectionTitle, paintCollections } from './timeline-collections';
+import { FEW_HOLDS, holdFacts, holdMenu, holdTitle } from './timeline-holds';
 import { FEW_MESSAGES, linesOf, messageAt, messageFacts, MessageTip, messageTitle, paintMessages, type Line } from './timeline-messages';
 
 const GUTTER = 178;
@@ -90,39 +91,43 @@ export function Timeline(): JSX.Element {
 	const bandsShown = allFit ? bandsPresent : bandsOf(countsIn(shown), FEW_EVENTS);
 	const bandsRequest = bandsShown.length ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...inSight(onlyKinds(bandsShown)) }, ['timeline', ...(allFit ? [] : range), '-events', '1', String(FEW_EVENTS)]) : null;
 	const bandsQuery = useQuery(bandsRequest).value;
-	const bands = useMemo(() => {
+	const asked = range.length ? { from: Number(from), to: Number(to) } : null;
+	const has = (kind: string): boolean => !ofCpus && (all?.lanes.some((l) => (l.kinds[kind] ?? 0) > 0) ?? false);
+	const heldQuery = useInTime('lockholds', 'holds', FEW_HOLDS, (has('sync') || has('omp')) && param('kinds') !== '0' ? all : null, asked);
+	const bands = useMemo((): Events | null => {
 		const r = bandsQuery.answer?.results[0];
-		if (!bandsRequest || !r || !all) return null;
-		const read = readEvents(r, all.lanes);
-		return { ...read, events: read.events.filter((e) => bandKinds.includes(e.kind) && e.end > e.begin) };
-	}, [bandsQuery.answer, bandsShown.length, all]);
-	const hasMpi = !ofCpus && (all?.lanes.some((l) => (l.kinds.mpi ?? 0) > 0) ?? false);
-	const messages = useMessages(hasMpi ? all : null, range.length ? { from: Number(from), to: Number(to) } : null);
+		const read = bandsRequest && r && all ? readEvents(r, all.lanes) : null;
+		const holds = heldQuery.result && all ? readHolds(heldQuery.result, all.lanes) : [];
+		if (!read) return holds.length ? { events: holds, frames: [], stacks: [], begin: all!.begin, end: all!.end } : null;
+		return { ...read, events: [...read.events.filter((e) => bandKinds.includes(e.kind) && e.end > e.begin), ...holds] };
+	}, [bandsQuery.answer, bandsShown.length, heldQuery.result, all]);
+	const hasMpi = has('mpi');
+	const messageQuery = useInTime('mpimessages', 'messages', FEW_MESSAGES, hasMpi && param('msg') !== '0' ? all : null, asked);
+	const messages = useMemo(() => (messageQuery.result && all ? readMessages(messageQuery.result, all.lanes) : []), [messageQuery.result, all]);
 	const tools = <>
 		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['experiment', 'experiments'], ['cpu', 'processors'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
 		<Choice label="Colours" value={param('tc') || 'state'} options={[['state', 'states'], ['function', 'functions']]} onChange={(v) => patch({ tc: v === 'state' ? undefined : v })} />
-		<Choice label="Kinds of data" value={param('kinds')} options={[['', 'lock waits and I/O'], ['1', 'all'], ['0', 'none']]} onChange={(v) => patch({ kinds: v || undefined })} />
+		<Choice label="Kinds of data" value={param('kinds')} options={[['', 'locks and I/O'], ['1', 'all'], ['0', 'none']]} onChange={(v) => patch({ kinds: v || undefined })} />
 		<Toggle label="Stacks" on={param('stacks') !== '0'} title="Call stacks as a flame chart, when zoomed in" onChange={(on) => patch({ stacks: on ? undefined : '0' })} />
 		{hasMpi && <Toggle label="Messages" on={param('msg') !== '0'} title="Messages of MPI as lines from who sends to who receives" onChange={(on) => patch({ msg: on ? undefined : '0' })} />}
 		<span class="hint">drag: range · Ctrl+wheel or <kbd>+</kbd> <kbd>−</kbd>: zoom · <kbd>a</kbd> <kbd>d</kbd>: move · <kbd>0</kbd>: all</span>
 	</>;
 	return <Frame query={laneCount ? wholeQuery : lanesQuery} command="timeline" tools={tools} count={() => all?.lanes.length ?? laneCount} show={() => all && (
-		<Picture all={all} detail={detail} refined={refined} onSight={most < CELLS ? setSight : null} events={events} bands={bands} messages={messages.list} collections={collections} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery].some((q) => q.busy) || messages.busy} />
+		<Picture all={all} detail={detail} refined={refined} onSight={most < CELLS ? setSight : null} events={events} bands={bands} messages={messages} collections={collections} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery].some((q) => q.busy) || messageQuery.busy || heldQuery.busy} />
 	)} />;
 }
 
-// Those of all the time, or where these are sums, of a part around the range: moving within it asks for nothing.
-function useMessages(all: Cells | null, range: Range | null): { list: Message[]; busy: boolean } {
-	const wanted = all !== null && param('msg') !== '0' && all.lanes.some((l) => (l.kinds.mpi ?? 0) > 0);
-	const ask = (words: string[]): PrintRequest => request(state.value, { plain: true, noCompare: true }, ['mpimessages', ...words, String(FEW_MESSAGES)]);
-	const whole = useQuery(wanted ? ask([]) : null).value;
-	const sums = whole.answer?.results[0]?.rows.some((r) => num(r, 'messages') > 1) ?? false;
-	const tile = wanted && range && sums ? tileAround(range, { from: all.begin, to: all.end }) : null;
+// What a command lists: that of all the time, or where its rows are sums of several, of a part around the range: moving within it asks for
+// nothing. Of `all`, or nothing where that is null.
+function useInTime(command: string, counted: string, most: number, all: Cells | null, range: Range | null): { result: Result | null; busy: boolean } {
+	const ask = (words: string[]): PrintRequest => request(state.value, { plain: true, noCompare: true }, [command, ...words, String(most)]);
+	const whole = useQuery(all ? ask([]) : null).value;
+	const sums = whole.answer?.results[0]?.rows.some((r) => num(r, counted) > 1) ?? false;
+	const tile = all && range && sums ? tileAround(range, { from: all.begin, to: all.end }) : null;
 	const isPart = tile !== null && (tile.from > all!.begin || tile.to < all!.end);
 	const part = useQuery(isPart ? ask(['-from', tile.from.toFixed(9), '-to', tile.to.toFixed(9)]) : null).value;
-	const result = (isPart ? part.answer : null)?.results[0] ?? whole.answer?.results[0];
-	const list = useMemo(() => (wanted && result ? readMessages(result, all.lanes) : []), [wanted, result, all]);
-	return { list, busy: whole.busy || part.busy };
+	const result = (isPart ? part.answer : null)?.results[0] ?? whole.answer?.results[0] ?? null;
+	return { result: all ? result : null, busy: whole.busy || part.busy };
 }
 
 interface PictureProps {
@@ -164,12 +169,13 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 	const placed = useMemo((): Placed[] => {
 		let y = 0;
 		return lanes.map((lane) => {
-			const kinds = rowKinds.filter((k) => (lane.kinds[k] ?? 0) > 0);
+			const ownBands = bands?.events.filter((e) => lane.members.includes(e.lane)) ?? [];
+			const kinds = rowKinds.filter((k) => (lane.kinds[k] ?? 0) > 0 || (k === 'held' && ownBands.some((e) => e.kind === k)));
 			const own = events ? events.events.filter((e) => lane.members.includes(e.lane)) : [];
 			const charts = stacksShown && lane.members.length === 1 ? flameChart(own, events!.stacks, events!.frames) : [];
 			const depth = Math.min(40, charts.reduce((d, c) => Math.max(d, c.depth + 1), 0));
 			const height = rh * 1.5 + 4 + kinds.length * (rh * 0.75) + depth * (rh * 0.78);
-			const at = { lane, y, height, kinds, charts, depth, events: own, bands: bands?.events.filter((e) => lane.members.includes(e.lane)) ?? [] };
+			const at = { lane, y, height, kinds, charts, depth, events: own, bands: ownBands };
 			y += height;
 			return at;
 		});
@@ -261,6 +267,10 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 		setMessage(null);
 		const source = event && sourceOf(event);
 		if (!event || !source) return;
+		if (event.kind === 'held') {
+			selection.value = { kind: 'row', name: holdTitle(event), facts: holdFacts(event) };
+			return;
+		}
 		const stack = framesOf(event, source).map((f) => ({
 			name: f.name, object: f.object, text: `${f.name}${f.file ? `, ${baseName(f.file)}:${f.line}` : f.object ? ` [${baseName(f.object)}]` : ''}`, file: f.file, line: f.line,
 		}));
@@ -343,6 +353,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 		const collection = collectionUnder(e.clientX, e.clientY);
 		openMenu([
 			...(collection ? collectionMenu(collection) : []),
+			...(event?.kind === 'held' ? holdMenu(event) : []),
 			...(picked ? [{ text: 'Zoom to the range', hint: 'z', run: () => commit(picked) }, { text: 'Only this time range', hint: 'f', run: () => setTimeFilter(picked.from, picked.to) }, null] : []),
 			...(lane && lane.lane.thread ? threadMenu(lane.lane.experiment, lane.lane.thread) : []),
 			...(lane && lane.lane.cpu !== undefined ? cpuMenu(lane.lane.cpu) : []),
@@ -370,7 +381,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 				: under && hover ? <MessageTip message={under} x={hover.x} y={hover.y} /> : hover && !drag.current && <Tip all={all} near={laneUnder ? closer(detail, refined, laneUnder.lane) : null} sourceOf={sourceOf} lane={laneUnder} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
 			<div class="foot">
 				<div class="legend">{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
-					{eventKinds.filter((k) => (rowKinds.includes(k) && all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)) || bands?.events.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{kindTitle[k]}</span>)}
+					{barKinds.filter((k) => (rowKinds.includes(k) && all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)) || bands?.events.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{kindTitle[k]}</span>)}
 					{collections.length > 0 && <span><i class="swatch" style={{ background: kindColour.gc! }} />garbage collections</span>}
 					{messages.length > 0 && <span>— {messages.some((m) => m.count > 1) ? 'messages, several to a line' : 'messages'}</span>}</div>
 				<span>{formatTime(view.from, view.to - view.from)} – {formatTime(view.to, view.to - view.from)}</span>
@@ -396,7 +407,8 @@ function Tip({ all, near, sourceOf, lane, time, event, x, y }: { all: Cells; nea
 		<div class="tip" role="tooltip" style={{ left: `${Math.min(x + 14, innerWidth - 320)}px`, top: `${Math.min(y + 16, innerHeight - 150)}px` }}>
 			<b>{lane.lane.name}</b><div>{formatTime(time, cells.cell * 4)}</div>
 			{lane.bands.filter((e) => e !== event && e.begin <= time && time < e.end).slice(0, 4).map((e) => <div><i class="swatch" style={{ background: kindColour[e.kind]! }} />{e.kind} {e.type} · {formatAlone(e.end - e.begin, 's')}</div>)}
-			{event ? <div>{event.kind} {event.type} · {formatAlone(event.end - event.begin, 's')}{leaf ? ` · ${leaf.name}` : ''}</div> : <>
+			{event?.kind === 'held' ? <><div><i class="swatch" style={{ background: kindColour.held! }} />{holdTitle(event)}</div>{holdFacts(event).slice(1).map(([name, value]) => <div>{name}: {value}</div>)}</>
+				: event ? <div>{event.kind} {event.type} · {formatAlone(event.end - event.begin, 's')}{leaf ? ` · ${leaf.name}` : ''}</div> : <>
 				{shares.map(([s, v]) => <div><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]} {(100 * v).toFixed(0)}%</div>)}
 				{f >= 0 && <div class="dim">{cells.functions[f]?.name}</div>}</>}
 		</div>

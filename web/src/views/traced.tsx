@@ -9,7 +9,7 @@ import { request } from '../request';
 import { param, patch, selection, state } from '../store';
 import type { Metric, Result, Row } from '../types';
 import { num, str } from '../types';
-import { expressionMenu } from '../ui/actions';
+import { expressionMenu, lockMenu } from '../ui/actions';
 import type { Menu } from '../ui/menu';
 import { Course, HeatTable, Histogram, type Bin } from '../ui/charts';
 import { metricColumns } from '../ui/table';
@@ -86,11 +86,6 @@ function HeapOfOne({ row }: { row: Row }): JSX.Element {
 }
 
 // ---- locks: the list above, below it who waited for whom ------------------------------------------------
-function lockMenu(title: string): Menu {
-	const expression = filter.lock(title);
-	return expressionMenu(expression, 'this lock', filter.without(expression.split(' ')[0]!, expression));
-}
-
 export function Locks(): JSX.Element {
 	const chosen = param('lock');
 	const choose = (row: Row, result: Result): void => {

@@ -589,6 +589,35 @@ test('the timeline has strips of live memory and of waiting threads, and a row o
 	await closePage(page);
 });
 
+test('locks held are a row of the timeline, told with who waited', async () => {
+	const other = await serve('holds.1.er');
+	const page = await openPage(other, 'timeline?stacks=0');
+	const { rows } = print(['holds.1.er'], '-lockholds').at(-1);
+	const { begin_s: begin, end_s: end } = print(['holds.1.er'], '-timeline', '1').at(-1);
+	const box = await page.locator('canvas').first().boundingBox();
+	const x = (t) => 178 + ((t - begin) / (end - begin)) * (box.width - 178);
+	const svg = await wordsOfPicture(page);
+	assert.ok(svg.includes('>locks held<'));
+	const bands = [...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)" fill="#b07d00"/g)].map((m) => m.slice(1).map(Number));
+	assert.equal(bands.length, rows.length);
+	for (const row of rows) assert.ok(bands.some(([left, , width]) => Math.abs(left - x(row.begin_s)) < 1 && Math.abs(width - (x(row.end_s) - x(row.begin_s))) < 2), JSON.stringify(row));
+	const longest = rows.reduce((a, b) => (b.end_s - b.begin_s > a.end_s - a.begin_s ? b : a));
+	const [left, top, width, height] = bands.find(([at]) => Math.abs(at - x(longest.begin_s)) < 1);
+	const middle = [box.x + left + width / 2, box.y + top + height / 2];
+	await page.mouse.click(...middle);
+	for (const place of ['.right', '.tip']) {
+		const told = await page.textContent(place);
+		assert.ok(told.includes(`Holds ${longest.lock}`) && longest.waiters.every((name) => told.includes(name)), `${place}: ${told}`);
+	}
+	await page.mouse.click(...middle, { button: 'right' });
+	await page.click('role=menuitem[name=/Who waited for whom/]');
+	await page.waitForSelector(`.onelock h3:has-text("${longest.lock}")`);
+	await go(page, 'timeline?kinds=0');
+	assert.ok(!(await wordsOfPicture(page)).includes('locks held'));
+	await closePage(page);
+	await other.stop();
+});
+
 test('MPI: messages are lines of the timeline, told at a click', { skip: !existsSync(`${folder}/mpi.1.er`) }, async () => {
 	const other = await serve('mpi.1.er');
 	const page = await openPage(other, 'timeline?stacks=0');

@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, cellsFor, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readMessages, spread, strips, sumOver, tileAround } from '../../src/timeline';
+import { bandsOf, cellsFor, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readHolds, readMessages, spread, strips, sumOver, tileAround } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -142,6 +142,13 @@ test('bands are of the kinds with few events, and only those are asked for', () 
 	assert.deepEqual(bandsOf({ io: 9000, sync: 0 }, 8000), ['sync']);
 	assert.equal(onlyKinds(['sync', 'mpi']), 'HAS_PROP(STYPE) || HAS_PROP(MPITYPE)');
 	assert.equal(onlyKinds(['omp', 'sync']), '!(HAS_PROP(MSTATE) || HAS_PROP(HTYPE) || HAS_PROP(IOTYPE) || HAS_PROP(HWCTAG) || HAS_PROP(MPITYPE))');
+});
+
+test('locks held are bands of their holders; those of threads without a lane are not shown', () => {
+	const lanes = [1, 2].map((i) => ({ name: `T${i}`, experiment: 3, thread: i, kinds: { sync: 1 }, members: [i - 1] }));
+	const row = (process: number, thread: number) => ({ process, thread, lock: 'the_lock (mutex)', begin_s: 1, end_s: 2 });
+	const held = readHolds({ rows: [row(3, 2), row(3, 7), row(2, 2)] } as unknown as Result, lanes);
+	assert.deepEqual(held, [{ lane: 1, kind: 'held', type: 'the_lock (mutex)', begin: 1, end: 2, stack: -1, row: row(3, 2) }]);
 });
 
 test('messages go from lane to lane, and the line under a point is found', () => {
