@@ -812,6 +812,25 @@ test('names are text, whatever they contain', async () => {
 	await other.stop();
 });
 
+test('the overview has the sums of compared experiments beside each other', async () => {
+	const other = await serve('all.1.er', 'clock.1.er');
+	const page = await openPage(other, 'overview?cmp=on');
+	const columns = () => page.$$eval('.compared thead th', (list) => list.map((e) => e.textContent));
+	const row = (title) => page.$$eval('.compared tbody tr', (list, wanted) => list.map((e) => [...e.children].map((c) => c.textContent)).find(([name]) => name === wanted), title);
+	await page.waitForSelector('.compared');
+	assert.deepEqual(await columns(), ['Metric', 'all.1.er', 'clock.1.er']);
+	const [each] = print(['all.1.er', 'clock.1.er'], '-compare', 'ratio', '-metrics', 'e.user:e.heapalloccnt:name', '-limit', '1', '-functions').slice(-1).map((r) => r.rows[0]);
+	assert.deepEqual((await row('Allocations')).slice(1), [each['e.heapalloccnt.1'].toLocaleString('en-US'), '—'], 'what one of them has not recorded');
+	await go(page, 'overview?cmp=ratio');
+	await page.waitForSelector('.compared');
+	assert.deepEqual(await columns(), ['Metric', 'all.1.er', '× clock.1.er']);
+	assert.equal((await row('User CPU Time'))[2], each['e.user.2'].toFixed(3));
+	await go(page, 'overview');
+	assert.equal(await page.$('.compared'), null);
+	await closePage(page);
+	await other.stop();
+});
+
 test('a damaged experiment is shown with a warning', async () => {
 	const other = await serve('damaged.1.er');
 	const page = await openPage(other, 'functions');
