@@ -480,9 +480,7 @@ enum status cache_index(char *const *paths, size_t count, const struct session_s
 	enum status status;
 
 	if (folder < 0) {
-		diag_add(diags, DIAG_ERROR,
-			 "there is no cache to keep the sums in: HELIO_CACHE is "
-			 "off, or nobody else may write to its directory");
+		cache_add_refusal(diags);
 		return STATUS_INVALID;
 	}
 	close(folder);
