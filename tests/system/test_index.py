@@ -243,5 +243,11 @@ def refusals(t):
                                 (('nosuch.er',), 1, 'nosuch.er')):
         result = t.run(t.helio, 'index', *words, env=cache)
         t.check(result.status == status and said in result.err, f'{words}: {result.status} {result.err}')
-    result = t.run(t.helio, 'index', experiment, env={'HELIO_CACHE': 'off'})
-    t.check(result.status == 1 and 'HELIO_CACHE' in result.err, f'off: {result.status} {result.err}')
+    shared = t.directory / 'shared'
+    (shared / 'heliometer').mkdir(parents=True)
+    (shared / 'heliometer').chmod(0o777)
+    (t.directory / 'file').touch()
+    for env, said in (({'HELIO_CACHE': 'off'}, 'HELIO_CACHE'), ({'XDG_CACHE_HOME': str(shared)}, 'nobody else may write'),
+                      ({'XDG_CACHE_HOME': str(t.directory / 'file')}, 'Not a directory'), ({'XDG_CACHE_HOME': '', 'HOME': ''}, 'absolute path')):
+        result = t.run(t.helio, 'index', experiment, env=env)
+        t.check(result.status == 1 and said in result.err, f'{env}: {result.status} {result.err}')

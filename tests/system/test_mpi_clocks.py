@@ -197,8 +197,9 @@ def namespaces_of_times(t):
         answer = check_waits(t, implementation, group, measured)
         t.equal((answer['clocks'], 'unknown_clocks' in answer), (3, False), f'{implementation}: clocks')
         ahead = [row['ahead_s'] for row in t.print(group, '-mpistat')[0]['rows'] if 'ahead_s' in row]
+        # told from the first experiment's, which is of any rank: each one joins the group when it begins
         for seconds, expected in zip(sorted(ahead), (0, 100000, 300000)):
-            t.check(abs(seconds - expected) <= answer['clock_error_s'] + 1e-6, f'{implementation}: {ahead}, by {answer["clock_error_s"]}')
+            t.check(abs(seconds - min(ahead) - expected) <= 2 * answer['clock_error_s'] + 1e-6, f'{implementation}: {ahead}, by {answer["clock_error_s"]}')
 
 
 @test
