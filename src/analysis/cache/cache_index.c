@@ -401,11 +401,11 @@ static enum status check_share(const struct index_job *job, const struct session
 				 session->processes.items[i].name);
 			return STATUS_INVALID;
 		}
-	if (!session->has_modes)
+	if (cache_sums_may_keep(session))
 		return STATUS_OK;
 	diag_add(job->diags, DIAG_ERROR,
-		 "the sums of programs with OpenMP or Java are not kept: they have several "
-		 "view modes");
+		 "the sums of Java programs are not kept: which functions are shown depends on the "
+		 "view mode");
 	return STATUS_INVALID;
 }
 

@@ -2,6 +2,8 @@
 #include "analysis/modes/modes.h"
 
 #include "base/array.h"
+#include "base/memory.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +194,7 @@ void modes_rewrite(struct session *session, const struct experiment *experiment,
 		runtimes[i]->rewrite(&rewriting);
 		session->has_modes = true;
 		session->has_expert |= runtimes[i]->has_expert;
+		session->has_java |= runtimes[i] == &mode_java;
 	}
 	if (rewriting.is_over)
 		diag_add(&session->warnings, DIAG_WARNING,
@@ -204,6 +207,32 @@ void modes_rewrite(struct session *session, const struct experiment *experiment,
 	hash_map_fini(&rewriting.pseudo);
 	pair_set_fini(&rewriting.variants);
 	vec_fini(&rewriting.pairs);
+}
+
+void modes_grow(struct session_process *scanned, size_t before, size_t count)
+{
+	size_t more = count - before;
+
+	if (scanned->omp_class) {
+		scanned->omp_class = xrealloc(scanned->omp_class, count * sizeof(uint8_t));
+		memset(scanned->omp_class + before, 0, more * sizeof(uint8_t));
+	}
+	if (scanned->is_compiled) {
+		scanned->is_compiled = xrealloc(scanned->is_compiled, count * sizeof(bool));
+		memset(scanned->is_compiled + before, 0, more * sizeof(bool));
+	}
+}
+
+bool modes_is_system(const char *path)
+{
+	static const char *const names[] = {"libc.so",	"libc-", "libpthread",
+					    "ld-linux", "ld-2",	 "[vdso]"};
+	const char *name = path_name(path);
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
 }
 
 void modes_free(struct session_process *scanned)

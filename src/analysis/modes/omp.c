@@ -60,17 +60,12 @@ static enum owner owner_of_file(const char *path)
 {
 	static const char *const of_runtime[] = {"libgomp.so", "libgomp-", "libomp.so", "libomp-",
 						 "libiomp5.so"};
-	static const char *const of_system[] = {"libc.so",  "libc-", "libpthread",
-						"ld-linux", "ld-2",  "[vdso]"};
 	const char *name = path_name(path);
 
 	for (size_t i = 0; i < COUNT(of_runtime); i++)
 		if (begins(name, of_runtime[i]))
 			return OWNER_RUNTIME;
-	for (size_t i = 0; i < COUNT(of_system); i++)
-		if (begins(name, of_system[i]))
-			return OWNER_SYSTEM;
-	return OWNER_PROGRAM;
+	return modes_is_system(path) ? OWNER_SYSTEM : OWNER_PROGRAM;
 }
 
 static enum owner owner_of(struct omp *omp, uint32_t location)

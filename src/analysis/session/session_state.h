@@ -148,6 +148,7 @@ struct session {
 	/* Without and with inlined calls: session_tree(). */
 	struct whole_tree trees[VIEW_MODES][2];
 	bool has_modes, has_expert; /* machine mode differs from user mode; expert mode does */
+	bool has_java;		    /* call stacks of Java's methods */
 	pthread_mutex_t lock;	    /* recursive; of all that follows from the experiments */
 	struct tally_cache *tallies;
 	struct watch *watch;	       /* of who has the session, or NULL */
