@@ -39,6 +39,11 @@ def record(t, implementation, program, *arguments, ranks=RANKS, options=TRACED, 
     return t.collect(*launcher(t, implementation, ranks), program, *arguments, options=options, env=ENVIRONMENT, timeout=300, **more)
 
 
+def measured_by(out):
+    """What a program says that it took: {name: seconds}"""
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines() if len(line.split()) == 2)}
+
+
 def by_function(t, experiment, flavor='e.'):
     """{function: values of METRICS}"""
     rows = t.functions(experiment, *(flavor + metric for metric in METRICS))
@@ -477,3 +482,34 @@ def not_of_mpi(t):
     answer = t.print(t.collect(program).experiment, '-functions', '-metric_list')
     t.check(any(row['name'] == 'mpir_compute' for row in answer[0]['rows']), 'it was seen')
     t.check('mpiwork' not in str(answer[1]), 'MPI Work without MPI')
+
+
+def calls(tree):
+    """{(caller, function): seconds} of a call tree of JSON, wherever the one calls the other; {function: load objects}."""
+    seconds, objects, path = {}, {}, []
+    for row in tree['rows']:
+        del path[row['depth']:]
+        key = (path[-1] if path else '', row['name'])
+        seconds[key] = seconds.get(key, 0) + row['a.totalcpu']
+        objects.setdefault(row['name'], set()).add(pathlib.Path(row['object'] or '').name)
+        path.append(row['name'])
+    return seconds, objects
+
+
+@test
+def folded(t):
+    """User mode ends at the MPI function that was called, and goes on where that calls the program; other modes show all; totals are the same."""
+    for implementation in IMPLEMENTATIONS:
+        run = record(t, implementation, build(t, implementation, 'mpi_back.c'), '200', ranks=2, options=('-p', 'hi'))
+        truth = measured_by(run.out)
+        trees = {mode: t.print(run.experiment, '-viewmode', mode, '-calltree')[-1] for mode in ('user', 'expert', 'machine')}
+        t.equal(trees['expert']['rows'], trees['machine']['rows'], f'{implementation}: expert mode')
+        (user, _), (machine, objects) = calls(trees['user']), calls(trees['machine'])
+        t.equal(user['', '<Total>'], machine['', '<Total>'], f'{implementation}: totals')
+        for function, caller in (('combine', 'Reduce_local'), ('release', 'Comm_delete_attr')):
+            inside = sum(seconds for (above, name), seconds in user.items() if name == function and re.fullmatch(f'P?MPI_{caller}', above))
+            t.near(inside, 2 * truth[function], f'{implementation}: {function} below MPI_{caller}', 0.05, 0.02)
+        for mode, rows, expected in (('user', user, {'combine', 'release'}), ('machine', machine, None)):
+            called = {name for above, name in rows if re.match('P?MPI_', above)}
+            of_library = {name for name in called if any(object.startswith('libmpi') for object in objects[name])}
+            t.check(called <= expected if expected else of_library, f'{implementation}: {mode}: below functions of MPI: {called}')

@@ -5,7 +5,7 @@ namespaces of times, which are what other hosts' clocks are to them.
 """
 import test_mpi
 from harness import Skip, test
-from test_mpi import IMPLEMENTATIONS, make_kinds
+from test_mpi import IMPLEMENTATIONS, make_kinds, measured_by
 from test_print import validator
 
 # behind make_kinds, which says where they are
@@ -150,10 +150,6 @@ def clocks_without_messages(t):
     t.equal(waits['unknown_clocks'], 1, 'clocks that nothing is known of')
     t.near(late['late_sender', 1, 0], 0.05, 'late sender, by the wall clocks', 0, 1e-6)
     t.check('not known' in t.run(t.helio, 'print', '-mpistat', group).out, 'the text says so')
-
-
-def measured_by(out):
-    return {name: float(value) for name, value in (line.split() for line in out.splitlines() if len(line.split()) == 2)}
 
 
 def check_waits(t, what, group, measured):

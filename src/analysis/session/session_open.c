@@ -344,6 +344,7 @@ static void add_scanned(struct session *session, const struct experiment *experi
 	scanned->row_count = event_rows(process);
 	session->row_count += scanned->row_count;
 	modes_rewrite(session, experiment, process, scanned);
+	modes_fold_mpi(session, experiment, process, scanned);
 	modes_find_mpi(process, scanned);
 	tree_add_process(session, &session->trees[VIEW_USER][false], experiment, scanned);
 }
