@@ -365,6 +365,25 @@ def hpcc(t):
 
 
 @test
+def lammps(t):
+    """LAMMPS of Debian: what it computes is what it computes bare, and the messages of its steps take what it calls communication."""
+    words = (t.need('lmp'), '-in', TARGETS / 'lammps_melt.txt', '-log', 'none')
+
+    def steps(out):
+        return re.search(r'^Step.*?(?=^Loop)', out, re.M | re.S)[0]
+
+    bare = t.run(*launcher(t, 'openmpi', 2), *words, env=ENVIRONMENT, timeout=300)
+    t.equal(bare.status, 0, f'bare: {bare.err}')
+    run = record(t, 'openmpi', *words, ranks=2, options=('-m', 'on'))
+    t.equal(steps(run.out), steps(bare.out), 'what it computes')
+    waits, statistics = t.print(run.experiment, '-mpiwaits', '-mpistat')
+    t.equal((waits['sends_alone'], waits['receives_alone']), (0, 0), 'both ends of all its messages')
+    told = float(re.search(r'^Comm +\| [\d.]+ +\| ([\d.]+)', run.out, re.M)[1])
+    messages = sum(row['time_s'] for row in statistics['rows'] if row.get('function') in ('MPI_Send', 'MPI_Irecv', 'MPI_Wait', 'MPI_Sendrecv')) / 2
+    t.within(0.5 * told < messages < 1.1 * told + 0.05, f'{messages} s in messages, {told} s of communication, which has copies, too')
+
+
+@test
 def loaded(t):
     """A program without MPI that loads a library which is linked with it, in a scope of its own, as interpreters do."""
     host = t.directory / 'host'
