@@ -115,13 +115,19 @@ def filters(t):
     t.equal(sorted(row['e.mpisend'] for row in rows)[-1], 10 + 20 + 4 + 8 + 4 + 4, 'an index object of ranks has all of them')
 
 
-def declared(implementation):
-    """The functions that mpi.h declares, but for those that only ask or describe."""
+def header(implementation):
+    """What its mpi.h says."""
     headers = {'openmpi': ['/usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h'],
                'mpich': ['/usr/include/x86_64-linux-gnu/mpich/mpi.h', '/usr/include/x86_64-linux-gnu/mpich/mpi_proto.h']}[implementation]
     text = ''.join(pathlib.Path(header).read_text() for header in headers if pathlib.Path(header).exists())
     if not text:
         raise Skip(f'no mpi.h of {implementation}')
+    return text
+
+
+def declared(implementation):
+    """The functions that mpi.h declares, but for those that only ask or describe."""
+    text = header(implementation)
     names = set(re.findall(r'\bint (MPI_[A-Z][a-z]\w*)\s*\(', text)) | set(re.findall(r'OMPI_DECLSPEC\s+int\s+(MPI_[A-Z][a-z]\w*)\s*\(', text))
     asks = re.compile(r'MPI_(T_|Type_|Info_|Group_|Op_|Error|Errhandler_|Address|Attr_|Keyval_|Get_(?!accumulate)|Add_error|Status_|Grequest_|Cart_(?!create|sub)'
                       r'|Graph_(?!create)|Graphdims_get|Cartdim_get|Dims_create|Dist_graph_neighbors|Topo_test|Test_cancelled|Is_thread_main|Query_thread|Init'
@@ -160,6 +166,24 @@ def every_function(t):
         t.equal(declared(implementation) - NOT_HERE[implementation] - called, set(), f'{implementation}: functions of mpi.h that were called and not recorded')
         threads = record(t, implementation, program, 'thread', t.directory / 'file').experiment
         t.check('MPI_Init_thread' in by_function(t, threads), f'{implementation}: MPI_Init_thread')
+
+
+@test
+def sessions(t):
+    """A session in place of MPI_Init: its calls, and messages by communicators that are made of groups."""
+    there = 0
+    for implementation in IMPLEMENTATIONS:
+        if 'MPI_Session_init' not in header(implementation):
+            continue
+        there += 1
+        run = record(t, implementation, build(t, implementation, 'mpi_session.c'))
+        t.equal(run.out.split(), [str(RANKS), 'of', str(RANKS)], f'{implementation}: what it computes')
+        statistics, matrix = t.print(run.experiment, '-mpistat', '-mpimatrix')
+        calls = {row['function']: row['calls'] for row in statistics['rows'] if 'function' in row}
+        for name in ('MPI_Session_init', 'MPI_Session_finalize', 'MPI_Comm_create_from_group', 'MPI_Sendrecv', 'MPI_Allreduce'):
+            t.equal(calls.get(name), RANKS, f'{implementation}: {name}')
+        t.equal({(row['from'], row['to']): row['messages'] for row in matrix['rows']}, {(rank, (rank + 1) % RANKS): 1 for rank in range(RANKS)}, 'messages')
+    t.check(there, 'one of them has sessions')
 
 
 @test
