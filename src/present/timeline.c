@@ -150,7 +150,7 @@ static void add_range(json_t *object, struct timeline_range range)
 	json_object_set_new(object, "end_s", json_real(seconds(range.end_ns)));
 }
 
-static json_t *lanes_json(const struct timeline_lane *lanes, size_t count)
+static json_t *lanes_json(const struct timeline_lane *lanes, size_t count, bool is_of_cpus)
 {
 	json_t *list = json_array();
 
@@ -162,8 +162,12 @@ static json_t *lanes_json(const struct timeline_lane *lanes, size_t count)
 				json_object_set_new(events, timeline_kinds[k],
 						    json_u64(lanes[i].events[k]));
 		json_object_set_new(lane, "name", json_text(lanes[i].name));
-		json_object_set_new(lane, "experiment", json_integer(lanes[i].process));
-		json_object_set_new(lane, "thread", json_u64(lanes[i].thread));
+		if (!is_of_cpus) {
+			json_object_set_new(lane, "experiment", json_integer(lanes[i].process));
+			json_object_set_new(lane, "thread", json_u64(lanes[i].thread));
+		} else if (lanes[i].thread != PROFILE_NO_CPU) {
+			json_object_set_new(lane, "cpu", json_u64(lanes[i].thread));
+		}
 		json_object_set_new(lane, "events", events);
 		json_array_append_new(list, lane);
 	}
@@ -205,7 +209,9 @@ void timeline_add_members(json_t *object, const struct timeline *timeline)
 	add_range(object, timeline->range);
 	json_object_set_new(object, "cell_s", json_real(seconds(timeline->cell_ns)));
 	json_object_set_new(object, "cells", json_integer((json_int_t)timeline->cell_count));
-	json_object_set_new(object, "lanes", lanes_json(timeline->lanes, timeline->lane_count));
+	json_object_set_new(
+		object, "lanes",
+		lanes_json(timeline->lanes, timeline->lane_count, timeline->is_of_cpus));
 	json_object_set_new(object, "functions", functions);
 	if (timeline->has_collections)
 		json_object_set_new(object, "collections", collections_json(timeline));
@@ -248,7 +254,7 @@ void events_add_members(json_t *object, const struct timeline_page *page)
 	add_range(object, page->range);
 	json_object_set_new(object, "first", json_u64(page->first));
 	json_object_set_new(object, "total_events", json_u64(page->total));
-	json_object_set_new(object, "lanes", lanes_json(page->lanes, page->lane_count));
+	json_object_set_new(object, "lanes", lanes_json(page->lanes, page->lane_count, false));
 	json_object_set_new(object, "frames", frames_json(&page->frames));
 	json_object_set_new(object, "stacks", stacks);
 }

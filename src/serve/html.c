@@ -24,8 +24,11 @@
 
 enum { HOTTEST = 10, EXIT_FAILED = 1, WORDS = 4 };
 
-/* By importance.  The page asks for trees by these words, and for others by their first word. */
-static const char *const commands[][WORDS] = {
+/*
+ * By importance; the tables of the hottest functions, then their listings, come between the lists.
+ * The page asks for trees by these words, and for others by their first word.
+ */
+static const char *const first_commands[][WORDS] = {
 	{"overview"},
 	{"report"},
 	{"metric_list"},
@@ -33,22 +36,33 @@ static const char *const commands[][WORDS] = {
 	{"header", "all"},
 	{"experiment_list"},
 	{"calltree", "-percent", "0.2"},
+	{"csingle", "<Total>"},
+	{"fsingle", "<Total>"},
 	{"timeline", "800"},
 	{"sample_detail"},
+};
+static const char *const more_commands[][WORDS] = {
 	{"objects"},
-	{"threads"},
+	{"indxobj", "Threads"},
 	{"statistics"},
-	{"calltree", "-inverted", "-percent", "0.2"},
-	{"lines"},
-	{"heapstat"},
-	{"leaks"},
 	{"locks"},
+	{"ioactivity"},
 	{"iostat"},
+	{"regions"},
+	{"mpistat"},
+	{"calltree", "-inverted", "-percent", "0.2"},
+	{"heapstat"},
+};
+static const char *const last_commands[][WORDS] = {
+	{"leaks"},
+	{"lines"},
 	{"mpimessages"},
+	{"timeline", "-cpus", "400"},
 };
 
-/* Of the hottest functions. */
-static const char *const of_function[] = {"csingle", "fsingle", "source", "disasm"};
+/* Of the hottest functions, and of what stands among them and is none. */
+static const char *const tables_of_function[] = {"csingle", "fsingle"};
+static const char *const listings_of_function[] = {"source", "disasm"};
 
 struct collection {
 	struct server *server;
@@ -107,19 +121,39 @@ static json_t *words_of(const char *const *words, size_t most)
 	return list;
 }
 
-/* "NAME [OBJECT]", as the page names a function. */
+static void collect_list(struct collection *into, const char *const (*list)[WORDS], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		collect(into, words_of(list[i], WORDS));
+}
+
+/* "f [a.so]": it says already which of several it is. */
+static bool has_object(const char *name, size_t length)
+{
+	const char *last = strrchr(name, '[');
+
+	return length && name[length - 1] == ']' && last && last > name && last[-1] == ' ';
+}
+
+/* "NAME [OBJECT]", as the page names a function: functionRef() of web/src/request.ts. */
 static char *name_of(json_t *row)
 {
+	static const char inlined[] = " (inlined)";
 	const char *name = json_string_value(json_object_get(row, "name"));
 	const char *object = json_string_value(json_object_get(row, "object"));
 	const char *slash = object ? strrchr(object, '/') : NULL;
+	size_t length = name ? strlen(name) : 0, end = sizeof(inlined) - 1;
 
-	if (!name || !object || *name == '<')
+	if (!name)
 		return NULL;
-	return xasprintf("%s [%s]", name, slash ? slash + 1 : object);
+	if (length > end && !strcmp(name + length - end, inlined))
+		length -= end;
+	if (!object || has_object(name, length))
+		return xasprintf("%.*s", (int)length, name);
+	return xasprintf("%.*s [%s]", (int)length, name, slash ? slash + 1 : object);
 }
 
-static void collect_functions(struct collection *into)
+static void collect_functions(struct collection *into, const char *const of_function[2])
 {
 	json_t *functions = json_incref(json_object_get(into->answers, "[\"functions\"]"));
 	json_t *rows = json_object_get(functions, "rows");
@@ -128,12 +162,12 @@ static void collect_functions(struct collection *into)
 	for (size_t i = 0; i < json_array_size(rows) && taken < HOTTEST; i++) {
 		char *name = name_of(json_array_get(rows, i));
 
-		for (size_t k = 0; name && k < COUNT(of_function); k++) {
+		for (size_t k = 0; name && k < 2; k++) {
 			const char *const words[] = {of_function[k], name};
 
 			collect(into, words_of(words, 2));
 		}
-		taken += name != NULL;
+		taken += json_is_string(json_object_get(json_array_get(rows, i), "object"));
 		free(name);
 	}
 	json_decref(functions);
@@ -282,9 +316,11 @@ static char *collect_all(struct server *server)
 
 	free(text);
 	into.most = SERVE_HTML_MOST > taken ? (SERVE_HTML_MOST - taken) / 100 * 90 : 0;
-	for (size_t i = 0; i < COUNT(commands); i++)
-		collect(&into, words_of(commands[i], WORDS));
-	collect_functions(&into);
+	collect_list(&into, first_commands, COUNT(first_commands));
+	collect_functions(&into, tables_of_function);
+	collect_list(&into, more_commands, COUNT(more_commands));
+	collect_functions(&into, listings_of_function);
+	collect_list(&into, last_commands, COUNT(last_commands));
 
 	json_t *data = json_pack("{s:o, s:o}", "bootstrap", first, "answers", into.answers);
 

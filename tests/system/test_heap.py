@@ -247,12 +247,17 @@ def forks(t):
 @test
 def peak(t):
     """400 blocks of 10,000 bytes at the highest, 300 of them by one function."""
-    peak = heap(t, trace(t, [t.target('heap'), 'peak']), '-heapstat')['heapstat']['rows'][0]['peak']
+    experiment = trace(t, [t.target('heap'), 'peak'])
+    peak = heap(t, experiment, '-heapstat')['heapstat']['rows'][0]['peak']
     stacks = [{'stack': row['stack'], 'instances': row['blocks'], 'bytes': row['bytes']} for row in peak['stacks']]
     t.equal(by_function(stacks, 'hill')['hill'], (300, 3000000), 'hill')
     t.equal(by_function(stacks, 'rest')['rest'], (100, 1000000), 'rest')
     t.check(4000000 <= peak['bytes'] < 4100000, f'peak: {peak["bytes"]}')
     t.equal(max(point['bytes'] for point in peak['course']), peak['bytes'], 'the highest point of the course')
+    t.check(peak['stack_count'] == len(peak['stacks']) > 1, f'stacks: {peak["stack_count"]}, {len(peak["stacks"])} in the list')
+    first = heap(t, experiment, '-limit', '1', '-heapstat')['heapstat']['rows'][0]['peak']
+    t.equal({**first, 'stacks': peak['stacks']}, peak, 'all but the stacks with a limit')
+    t.equal(first['stacks'], peak['stacks'][:1], 'stacks with a limit of one')
 
 
 HELD = r"""

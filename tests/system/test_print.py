@@ -222,6 +222,35 @@ def tree(rows, value):
     return values
 
 
+VDSO = r"""#include <time.h>
+int main(void)
+{
+	struct timespec t, begin;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		for (int i = 0; i < 1000; i++)
+			clock_gettime(CLOCK_MONOTONIC, &t);
+	while ((t.tv_sec - begin.tv_sec) * 1e9 + (t.tv_nsec - begin.tv_nsec) < 3e8);
+	return 0;
+}
+"""
+
+
+@test
+def names_are_taken_as_they_are_printed(t):
+    """A function with its load object, as a list has it, is found by that: also one of the vdso, whose name has brackets of its own."""
+    (t.directory / 'clock.c').write_text(VDSO)
+    t.equal(t.run(t.need('gcc'), '-O1', '-o', t.directory / 'clock', t.directory / 'clock.c').status, 0, 'gcc')
+    experiment = t.collect(t.directory / 'clock', options=('-p', 'hi')).experiment
+    rows = [row for row in t.print(experiment, '-name', 'short:soname', '-functions')[-1]['rows'] if row['object']]
+    names = [row['name'] for row in rows]
+    t.check(any(name.endswith(' [clock]') for name in names), names)
+    t.within(any(name.endswith(' [[vdso]]') for name in names), f'{names}')
+    for row in rows:
+        found = t.print(experiment, '-fsingle', row['name'])[-1]['rows']
+        t.equal([(f'{one["name"]} [{one["object"].rpartition("/")[2]}]', one['object']) for one in found], [(row['name'], row['object'])], 'fsingle')
+
+
 @test
 def bounded_inverted_tree(t):
     """Of millions of rows those are shown that are not less than what the warning says, unless all are asked for."""

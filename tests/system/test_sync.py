@@ -3,6 +3,9 @@
 Synchronization tracing. The targets let each wait last for a known time, measure it themselves
 and make known numbers of calls that need not wait.
 """
+import collections
+import re
+
 import helio_reader
 from harness import Rows, test
 
@@ -214,6 +217,27 @@ def in_allocated_memory(t):
     detail = t.print(result.experiment, '-lock', name)[0]['rows']
     t.within(detail[0]['syncn'] >= ROUNDS and detail[0]['allocated_by'][0].startswith('main + '), f'{detail[0]}')
     t.within(any(row.get('frames', [''])[0].startswith('wait_heapmutex + ') for row in detail), 'no wait_heapmutex')
+
+
+@test
+def chosen_by_a_filter(t):
+    """SLOCK IN LOCKNAME chooses the waits for locks by name: variables, blocks, joins; SOBJ those for an address. Their sums are those of the list."""
+    result = t.collect(t.target('locks'), ROUNDS, 2, 10, options=('-s', '1000', '-H', 'on', '-p', 'off'))
+    rows = t.print(result.experiment, '-locks')[-1]['rows']
+    kinds = collections.defaultdict(int)
+    for row in rows[1:]:
+        name = row['name'].rpartition(' (')[0]
+        kinds[name] += row['syncn']
+    t.check(len(kinds) > 3 and any(name.startswith('block from ') for name in kinds) and '<threads>' in kinds, f'{list(kinds)}')
+    for name, count in kinds.items():
+        wanted = 'SLOCK IN LOCKNAME("' + re.escape(name).replace('\\ ', ' ') + '")' if not name.startswith('0x') else f'SOBJ == {name}'
+        for expression, waits in ((wanted, count), (f'!(HAS_PROP(STYPE) && {wanted})', rows[0]['syncn'] - count)):
+            *_, functions, listed = t.print(result.experiment, '-metrics', 'e.syncn:name', '-filters', expression, '-functions', '-locks')
+            t.equal((functions['rows'][0]['e.syncn'], listed['rows'][0]['syncn']), (waits, waits), expression)
+    refused = t.run(t.helio, 'print', '-filters', 'SLOCK IN LOCKNAME("[")', result.experiment)
+    t.check(refused.status == 1 and 'no regular expression' in refused.err, refused.err)
+    unknown = t.run(t.helio, 'print', '-filters', 'SLOCK IN LOCKNAME("nothing")', '-locks', result.experiment)
+    t.check('no lock of the experiments has such a name' in unknown.err, unknown.err)
 
 
 BOTH = '''#include <pthread.h>

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """-timeline of a program whose phases are known: what threads did, when, at any resolution, and event by event."""
+import os
 import re
 
-from harness import test
+from harness import Skip, test
 from test_code import build
 from test_print import validator
 
@@ -120,6 +121,61 @@ def sums_are_those_of_threads(t):
         t.equal((part['begin_s'], part['end_s']), (0.2, 0.6), 'the range')
         for answer in listed[-5:]:
             t.equal([f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(answer)][:3], [], 'schema')
+
+
+PLACES = r"""#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long sink;
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+#define PHASE(name) __attribute__((noinline)) void name(void) { for (unsigned i = 0; i < 500000; i++) sink += i * sink; }
+PHASE(here) PHASE(there)
+static void on(int cpu, void (*phase)(void))
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		exit(2);
+	for (double begin = now(); now() - begin < 0.3;)
+		phase();
+}
+int main(int argc, char **argv)
+{
+	struct timespec nap = {0, 200000000};
+	if (argc < 3)
+		return 1;
+	on(atoi(argv[1]), here);
+	nanosleep(&nap, 0);
+	on(atoi(argv[2]), there);
+	return 0;
+}
+"""
+
+
+@test
+def processors(t):
+    """A program that binds itself to one processor, sleeps, and binds itself to another: what it did on each, and their sums."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip('there is one processor')
+    experiment = t.collect(build(t, 'placed', ('placed.c', PLACES)), str(cpus[0]), str(cpus[1]), options=('-p', 'hi')).experiment
+    listed = t.print(experiment, '-inlines', 'off', '-metrics', 'e.user:e.system:name', '-indxobj', 'CPUs', '-timeline', '-cpus', '1', '-timeline', '-cpus', '100')
+    sums, *timelines = listed[-3:]
+    expected = {row['name']: {k[2:]: round(v, 6) for k, v in row.items() if k.startswith('e.') and v} for row in sums['rows'][1:]}
+    for answer in timelines:
+        lanes = answer['lanes']
+        t.equal({lane['name']: states_of(answer, i) for i, lane in enumerate(lanes)}, {name: of for name, of in expected.items() if of}, 'by processor')
+        t.check(all(lane['name'] == (f'CPU {lane["cpu"]}' if 'cpu' in lane else '<Unknown>') for lane in lanes), lanes)
+        t.equal([f'{problem.json_path}: {problem.message[:200]}' for problem in validator(t).iter_errors(answer)][:3], [], 'schema')
+    for cpu, name in zip(cpus, ('here', 'there')):
+        lane = next((i for i, lane in enumerate(lanes) if lane.get('cpu') == cpu), None)
+        t.check(lane is not None, f'no processor {cpu}: {lanes}')
+        own = [function for _, function in cells_of(answer, lane).values() if function in ('here', 'there')]
+        t.check(own.count(name) > 5 and own.count(name) == len(own), f'processor {cpu}: {own}')
+    t.check(t.run(t.helio, 'print', '-timeline', '-cpus', '-events', '1', experiment).err.count('-events lists those of threads') == 1, 'no events by processor')
 
 
 @test

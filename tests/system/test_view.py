@@ -861,6 +861,12 @@ def page_in_a_file(t):
         got = data['answers'][json.dumps(words, separators=(',', ':'))]
         printed = json.loads(t.run(t.helio, 'print', '-printmode', 'json', '-limit', '500', f'-{words[0]}', *words[1:], 'kinds.1.er').out)
         t.equal({**got, 'warnings': 0}, {**printed, 'warnings': 0}, words)
+    hottest = [row for row in data['answers']['["functions"]']['rows'] if row['object']][:10]
+    for row in hottest:
+        name = row['name'] if re.search(r' \[[^\]]*\]$', row['name']) else f'{row["name"]} [{row["object"].rpartition("/")[2]}]'
+        t.check(json.dumps(['fsingle', name], separators=(',', ':')) in data['answers'], f'{name}: not among the answers')
+    for words in ('csingle', '<Total>'), ('indxobj', 'Threads'):
+        t.check(json.dumps(words, separators=(',', ':')) in data['answers'], f'{words}: not among the answers')
     result = t.run(t.helio, 'html', 'kinds.1.er/')
     t.equal((result.status, result.out), (0, 'helio html: kinds.1.er.html\n'), 'beside the experiment, as a shell completes its name')
     result = t.run(t.helio, 'html', 'none.er', '-o', 'none.html')

@@ -79,7 +79,7 @@ function lookUp(command: string[]): Answer['results'][number] | undefined {
 	const inverted = command.includes('-inverted');
 	for (const key of Object.keys(answers)) {
 		const words = JSON.parse(key) as string[];
-		if (words[0] === command[0] && words.includes('-inverted') === inverted && words.includes('-from') === command.includes('-from')) return answers[key];
+		if (words[0] === command[0] && words.includes('-inverted') === inverted && ['-from', '-cpus'].every((w) => words.includes(w) === command.includes(w))) return answers[key];
 	}
 	return undefined;
 }

@@ -34,6 +34,11 @@ export const thread = (experiment: number, number: number): string => `EXPID == 
 export const sourceLine = (file: string, line: number): string => `LNAME("${pattern(file)}:${line}") SOME IN STACKL`;
 export const sourceFile = (file: string): string => `LNAME("${pattern(file)}:[0-9]+") SOME IN STACKL`;
 export const ioFile = (name: string): string => `IOVFD IN FILEIOVFD("${pattern(name)}")`;
+// A lock by what the list calls it, "name (mutex, condition)"; one that is only an address has no name.
+export const lock = (title: string): string => {
+	const name = title.replace(/ \([^()]*\)$/, '');
+	return /^0x[0-9a-f]+$/.test(name) ? `SOBJ == ${name}` : `SLOCK IN LOCKNAME("${pattern(name)}")`;
+};
 export const dataObject = (name: string): string => `DOBJ IN DNAME("${pattern(name)}")`;
 
 export const conjunction = (parts: string[]): string =>
@@ -54,6 +59,9 @@ function balanced(text: string): boolean {
 	}
 	return depth === 0;
 }
+
+// Without what an expression about a property chooses; events that have no such property stay.
+export const without = (property: string, expression: string): string => `!(HAS_PROP(${property}) && ${expression})`;
 
 // What an index object's row stands for: its expression has the row's value.
 export const indexValue = (expression: string, value: number): string => `(${expression}) == ${value}`;

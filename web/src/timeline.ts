@@ -10,6 +10,7 @@ export interface Lane {
 	name: string;
 	experiment: number;
 	thread: number;
+	cpu?: number | undefined; // of processors; -1: events of which it is not known
 	kinds: Record<string, number>; // events of each kind, in all
 	members: number[]; // lanes of the answer that it is made of
 }
@@ -70,13 +71,15 @@ export function onlyKinds(kinds: string[]): string {
 
 const lanesOf = (result: Result): Lane[] => ((result.lanes as Row[] | undefined) ?? []).map((l, i): Lane => ({
 	name: l.name ?? '', experiment: num(l, 'experiment'), thread: num(l, 'thread'),
+	...(l.thread === undefined ? { cpu: typeof l.cpu === 'number' ? l.cpu : -1 } : {}),
 	kinds: (l.events as Record<string, number> | undefined) ?? {}, members: [i],
 }));
 
 // An answer about a part of the time has only the lanes with events there: which of all lanes each one is.
 function laneMap(result: Result, all: Lane[]): number[] {
-	const at = new Map(all.map((l, i) => [`${l.experiment} ${l.thread}`, i]));
-	return lanesOf(result).map((l) => at.get(`${l.experiment} ${l.thread}`) ?? -1);
+	const key = (l: Lane): string => `${l.experiment} ${l.thread} ${l.cpu}`;
+	const at = new Map(all.map((l, i) => [key(l), i]));
+	return lanesOf(result).map((l) => at.get(key(l)) ?? -1);
 }
 
 export function readCells(result: Result, whole?: Lane[]): Cells {
@@ -178,6 +181,8 @@ export const cellsFor = (lanes: number, most: number): number => Math.max(2, Mat
 // A filter that leaves the events of some lanes: threads in a row are one range.
 export function onlyLanes(lanes: Lane[]): string {
 	const ranges: { experiment: number; first: number; last: number }[] = [];
+	const cpus = lanes.flatMap((l) => (l.cpu === undefined ? [] : [l.cpu < 0 ? '!HAS_PROP(CPUID)' : `CPUID == ${l.cpu}`]));
+	if (cpus.length) return cpus.join(' || ');
 	for (const { experiment, thread } of lanes) {
 		const range = ranges[ranges.length - 1];
 		if (range?.experiment === experiment && thread === range.last + 1) range.last = thread;
@@ -191,16 +196,20 @@ export const laneLabel = (lane: Lane, several: boolean): string =>
 	(several ? lane.name.replace(/^Process (\d+), Thread (\d+) /, 'P$1 T$2 ') : lane.name.replace(/^Process \d+, (?=Thread)/, ''));
 export const haveSeveral = (lanes: Lane[]): boolean => lanes.some((l) => l.experiment !== lanes[0]!.experiment);
 
-export type Grouping = 'thread' | 'process' | 'all';
+export type Grouping = 'thread' | 'process' | 'experiment' | 'cpu' | 'all';
+// Of a process: the experiment that it belongs to, by the number of its first process, and that one's name.
+export type Founder = (process: number) => { id: number; name: string };
 
-// Lanes put together: those of a process, or all.
-export function groupLanes(cells: Cells, by: Grouping): Lane[] {
-	if (by === 'thread') return cells.lanes;
+// Lanes put together: those of a process, of an experiment, or all.
+export function groupLanes(cells: Cells, by: Grouping, founder: Founder = (id) => ({ id, name: `Experiment ${id}` })): Lane[] {
+	if (by === 'thread' || by === 'cpu') return cells.lanes;
 	const groups = new Map<number, Lane>();
+	const nameOf = (lane: Lane): string => (by === 'all' ? 'All threads' : by === 'experiment' ? founder(lane.experiment).name
+		: lane.name.replace(/,? Thread \d+ \((rank \d+)?.*\)$/, (_, rank?: string) => (rank ? ` (${rank})` : '')));
 	cells.lanes.forEach((lane, i) => {
-		const key = by === 'process' ? lane.experiment : 0;
+		const key = by === 'process' ? lane.experiment : by === 'experiment' ? founder(lane.experiment).id : 0;
 		const group = groups.get(key);
-		if (!group) groups.set(key, { name: by === 'process' ? lane.name.replace(/,? Thread \d+ \((rank \d+)?.*\)$/, (_, rank?: string) => (rank ? ` (${rank})` : '')) : 'All threads', experiment: by === 'process' ? lane.experiment : 0, thread: 0, kinds: { ...lane.kinds }, members: [i] });
+		if (!group) groups.set(key, { name: nameOf(lane), experiment: by === 'process' ? lane.experiment : 0, thread: 0, kinds: { ...lane.kinds }, members: [i] });
 		else {
 			group.members.push(i);
 			for (const k in lane.kinds) group.kinds[k] = (group.kinds[k] ?? 0) + lane.kinds[k]!;
@@ -295,15 +304,28 @@ export function collectionStrip(collections: Collection[]): Strip | null {
 
 export interface Strip { title: string; unit: string; max: number; points: { begin: number; end: number; value: number }[]; kind?: 'gc' }
 
-// Sample points as strips: CPU use, memory, reading and writing. Of several processes, the sum at each moment
-// would need one clock; the founder's are shown where there are several.
+// What a number that lies over spans of time adds up to at each moment.
+type Span = Strip['points'][number];
+export function sumOver(spans: Span[]): Span[] {
+	if (spans.every((s, i) => !i || s.begin >= spans[i - 1]!.end)) return spans;
+	const edges = spans.flatMap((s) => [{ at: s.begin, by: s.value }, { at: s.end, by: -s.value }]).sort((a, b) => a.at - b.at);
+	const points: Span[] = [];
+	const least = 1e-12 * spans.reduce((sum, s) => sum + Math.abs(s.value), 0); // what rounding leaves
+	let value = 0;
+	edges.forEach((edge, i) => {
+		value += edge.by;
+		const end = edges[i + 1]?.at ?? edge.at;
+		if (end > edge.at && Math.abs(value) > least) points.push({ begin: edge.at, end, value });
+	});
+	return points;
+}
+
+// Sample points as strips: CPU use, memory, reading and writing, of all processes together.
 export function strips(result: Result | null | undefined): Strip[] {
 	const rows = (result?.rows ?? []).filter((r) => typeof r.sample === 'number' && num(r, 'duration_s') > 0);
 	if (rows.length < 2) return [];
-	const first = rows[0]!.experiment;
-	const own = rows.filter((r) => r.experiment === first);
 	const make = (title: string, unit: string, value: (r: Row) => number): Strip => {
-		const points = own.map((r) => ({ begin: num(r, 'start_s'), end: num(r, 'end_s'), value: value(r) }));
+		const points = sumOver(rows.map((r) => ({ begin: num(r, 'start_s'), end: num(r, 'end_s'), value: value(r) })));
 		return { title, unit, max: largest(points.map((p) => p.value)), points };
 	};
 	return [

@@ -96,10 +96,10 @@ static void add_copy(struct compiler *compiler, size_t below)
 
 static void complain_name(struct compiler *compiler, const struct filter_node *node)
 {
-	static const char *const words[] = {"STACK",   "STACKL",     "STACKI", "LEAF",
-					    "FNAME",   "LNAME",	     "INAME",  "DNAME",
-					    "TNAME",   "FILEIOVFD",  "FSTYPE", "HAS_PROP",
-					    "SOME IN", "ORDERED IN", "TRUE",   "FALSE"};
+	static const char *const words[] = {
+		"STACK",   "STACKL",	 "STACKI", "LEAF",	"FNAME",   "LNAME",
+		"INAME",   "DNAME",	 "TNAME",  "FILEIOVFD", "FSTYPE",  "HAS_PROP",
+		"SOME IN", "ORDERED IN", "TRUE",   "FALSE",	"LOCKNAME"};
 	enum { WORDS = COUNT(words), NAMES_MAX = 256 };
 	const char *names[NAMES_MAX];
 	struct filter_property_info info;
@@ -427,6 +427,10 @@ static void add_set(struct compiler *compiler, const struct filter_node *node,
 	} else if (is_call_of(node, "FSTYPE")) {
 		numbers = filter_places(compiler->session, node->text, &count, &error);
 		what = "file system";
+	} else if (is_call_of(node, "LOCKNAME")) {
+		numbers = filter_locks(compiler->session, node->text, &count, &error);
+		what = "lock";
+		lister = "locks";
 	} else if (is_call_of(node, "DNAME")) {
 		numbers = filter_data(compiler->session, node->text, &count, &error);
 		what = "data object";

@@ -6,6 +6,7 @@
 #include "analysis/filter/filter_program.h"
 #include "analysis/kinds/io_places.h"
 #include "analysis/kinds/io_rows.h"
+#include "analysis/kinds/lock_rows.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/symbols.h"
 #include "base/pattern.h"
@@ -173,22 +174,34 @@ uint8_t *filter_instructions(struct session *session, const struct filter_code *
 	return set;
 }
 
-uint64_t *filter_places(struct session *session, const char *expression, size_t *count,
-			char **error)
+/* The numbers, ascending, of names that fit, from `first` on; that of an empty one is none. */
+static uint64_t *fitting_names(const struct string_table *names, size_t first,
+			       const char *expression, size_t *count, char **error)
 {
-	const struct string_table *types = &io_places_of(session)->types;
 	uint64_t *set;
 	regex_t pattern;
 
 	*count = 0;
 	if (!compile_pattern(expression, &pattern, error))
 		return NULL;
-	set = xcalloc(types->count, sizeof(*set));
-	for (size_t i = 0; i < types->count; i++)
-		if (i != IO_PLACE_UNKNOWN && !regexec(&pattern, types->items[i], 0, NULL, 0))
+	set = xcalloc(names->count, sizeof(*set));
+	for (size_t i = first; i < names->count; i++)
+		if (*names->items[i] && !regexec(&pattern, names->items[i], 0, NULL, 0))
 			set[(*count)++] = i;
 	regfree(&pattern);
 	return set;
+}
+
+uint64_t *filter_places(struct session *session, const char *expression, size_t *count,
+			char **error)
+{
+	return fitting_names(&io_places_of(session)->types, 0, expression, count, error);
+}
+
+uint64_t *filter_locks(struct session *session, const char *expression, size_t *count, char **error)
+{
+	return fitting_names(&lock_rows_of(session)->names, LOCK_ROW_UNNAMED + 1, expression, count,
+			     error);
 }
 
 uint64_t *filter_openings(struct session *session, const char *expression, size_t *count,

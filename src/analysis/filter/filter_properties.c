@@ -388,6 +388,7 @@ static const struct filter_property_info others[] = {
 	{"JGROUP(\"RE\")", "the JTHREAD of threads whose group's whole name fits", "java"},
 	{"JPARENT(\"RE\")", "the same, by the group around that group", "java"},
 	{"FSTYPE(\"RE\")", "the types of file systems whose whole name fits", "io"},
+	{"LOCKNAME(\"RE\")", "the SLOCK of locks whose whole name fits", "sync"},
 	{"FILEIOVFD(\"RE\")", "the IOVFD of files whose whole name fits", "io"},
 };
 

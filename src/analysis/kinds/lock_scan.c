@@ -180,6 +180,8 @@ static uint32_t new_address(struct lock_scan *scan, unsigned family, uint64_t ad
 				   family == LOCK_CRITICAL ? critical_name(session, place.name)
 							   : place.name,
 				   session->objects.items[place.object].path);
+	} else if (scan->place) {
+		found = NO_LOCK;
 	} else {
 		if (!may_add_plain(scan))
 			return NO_LOCK;
@@ -396,6 +398,21 @@ static void scan_piece(const struct scan_piece *piece, void *state)
 	pthread_mutex_unlock(&scan->mutex);
 }
 
+static void name_piece(const struct event_run *run, void *arg)
+{
+	struct lock_scan *scan = arg;
+
+	for (size_t row = 0; row < run->count; row++) {
+		struct lock_event event;
+		uint32_t of;
+
+		if (!lock_event_read(run, row, &event))
+			continue;
+		of = lock_of(scan, &event, event_times(run)[row], event_stacks(run)[row]);
+		scan->place(scan, of == NO_LOCK ? NULL : lock_at(scan, of)->name, run, row);
+	}
+}
+
 /* Where a lineage ends without its last forks: "_x1_f2_f10" is a copy of "_x1". */
 static size_t image_length(const char *lineage)
 {
@@ -425,8 +442,16 @@ static void scan_processes(struct lock_scan *scan, const struct experiment *expe
 		scan->process = &experiment->processes.items[i];
 		scan->image = image_of(images, number, scan->process->lineage);
 		block_index_build(&scan->blocks, scan->process);
-		scan_process(scan->tally, &scan->session->scanned.items[scan->process_number],
-			     scan_piece, states);
+		if (!scan->place) {
+			scan_process(scan->tally,
+				     &scan->session->scanned.items[scan->process_number],
+				     scan_piece, states);
+		} else {
+			events_for_each_piece(scan->process, EVENTS_TRACE + TRACE_SYNC, name_piece,
+					      scan);
+			events_for_each_piece(scan->process, EVENTS_TRACE + TRACE_OMP, name_piece,
+					      scan);
+		}
 		block_index_fini(&scan->blocks);
 		hash_map_fini(&scan->block_rows);
 	}
@@ -566,6 +591,14 @@ void lock_scan_run(struct lock_scan *scan, struct tally *tally)
 	for (size_t i = 0; i < scan->named.items.count; i++)
 		*vec_push(&scan->locks) = scan->named.items.items[i];
 	free(states);
+}
+
+void lock_scan_names(struct lock_scan *scan, struct session *session)
+{
+	pthread_mutex_init(&scan->mutex, NULL);
+	scan->session = session;
+	scan->parts = 1;
+	scan_part(scan, NULL);
 }
 
 void lock_scan_fini(struct lock_scan *scan)

@@ -67,6 +67,9 @@ struct lock_scan {
 	void (*visit)(struct lock_scan *scan, const struct lock_event *event,
 		      const struct event_run *run, size_t row);
 	const struct lock *sought;
+	/* the caller's, of lock_scan_names(): called for each wait, chosen or not */
+	void (*place)(struct lock_scan *scan, const char *name, const struct event_run *run,
+		      size_t row);
 	void *data;
 	size_t most;	   /* so many locks are wanted, those most waited for; 0: all */
 	const char *which; /* … and those of this name or title; or NULL */
@@ -98,6 +101,11 @@ struct lock_scan {
 };
 
 void lock_scan_run(struct lock_scan *scan, struct tally *tally);
+/*
+ * Only which lock each wait was for: place() is told its name for a short time, or NULL where an
+ * address is all that is known of it.
+ */
+void lock_scan_names(struct lock_scan *scan, struct session *session);
 void lock_scan_fini(struct lock_scan *scan);
 /* Reads a row of events of any kind.  False: it is no wait. */
 bool lock_event_read(const struct event_run *run, size_t row, struct lock_event *event);

@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Synchronization tracing: the properties of its events. */
 #include "analysis/filter/filter_property.h"
+#include "analysis/kinds/lock_rows.h"
 
+/* Of OpenMP's waits for what has an address, too. */
 static void load_object(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	filter_load_field(rows, slot, SYNC_OBJECT);
+	const uint64_t *types;
+
+	if (rows->run->kind == EVENTS_TRACE + TRACE_SYNC) {
+		filter_load_field(rows, slot, SYNC_OBJECT);
+		return;
+	}
+	types = event_column(rows->run, ROW_TYPE);
+	filter_load_field(rows, slot, OMP_OBJECT);
+	EACH_ROW if (types[i] < OMP_CRITICAL || types[i] > OMP_ORDERED) slot->value[i] = 0;
+	filter_forget(slot, rows->run->count, 0);
+}
+
+static void prepare_names(struct session *session)
+{
+	lock_rows_of(session);
+}
+
+static void load_name(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct lock_rows *names = rows->session->lock_rows;
+	const uint32_t *of = rows->run->kind == EVENTS_TRACE + TRACE_SYNC
+				     ? names->of_sync[rows->process->id - 1]
+				     : names->of_omp[rows->process->id - 1];
+
+	EACH_ROW slot->value[i] = of[rows->run->first + i];
+	filter_forget(slot, rows->run->count, LOCK_ROW_NONE);
 }
 
 static void load_owner(const struct filter_rows *rows, struct filter_slot *slot)
@@ -26,7 +53,12 @@ static const struct filter_property properties[] = {
 		"7 spin lock, 8 futex, 9 monitor, 10 monitor wait",
 		"sync", FILTER_SYNC, filter_load_type),
 	FILTER_PROPERTY("SOBJ", "address of what was waited for; of monitors the number of a class",
-			"sync", FILTER_SYNC, load_object),
+			"sync", FILTER_SYNC | FILTER_OMP, load_object),
+	FILTER_PROPERTY(
+		"SLOCK",
+		"number of the lock's name, which LOCKNAME has, OpenMP's too; of those that "
+		"are only addresses 1",
+		"sync", FILTER_SYNC | FILTER_OMP, load_name, .prepare = prepare_names),
 	FILTER_PROPERTY("SOWNER", "kernel's id of the thread that had it then", "sync", FILTER_SYNC,
 			load_owner),
 	FILTER_PROPERTY("SRQST", "when it was asked for, ns", "sync", FILTER_SYNC,

@@ -8,6 +8,7 @@
 #include "analysis/kinds/counter.h"
 #include "analysis/kinds/io_places.h"
 #include "analysis/kinds/io_rows.h"
+#include "analysis/kinds/lock_rows.h"
 #include "analysis/modes/modes.h"
 #include "analysis/session/advice.h"
 #include "analysis/session/functions.h"
@@ -627,6 +628,7 @@ void session_free(struct session *session)
 	for (int i = 0; i < IO_ROW_KINDS; i++)
 		io_rows_free(session->io_rows[i]);
 	io_places_free(session->io_places);
+	lock_rows_free(session->lock_rows);
 	if (session->mpi_worlds)
 		session->free_mpi_worlds(session->mpi_worlds);
 	tallies_fini(session);

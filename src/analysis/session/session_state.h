@@ -160,6 +160,7 @@ struct session {
 	struct mpi_worlds *mpi_worlds;		      /* mpi_world.c; NULL: not asked for yet */
 	void (*free_mpi_worlds)(struct mpi_worlds *); /* what made it sets it */
 	struct io_places *io_places;		      /* io_places.c; likewise */
+	struct lock_rows *lock_rows;		      /* lock_rows.c; likewise */
 	struct code *code;			      /* code.c; NULL: not asked for yet */
 	struct data_map *data;			      /* data_map.c; likewise */
 	struct diag_list warnings;

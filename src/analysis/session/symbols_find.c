@@ -193,12 +193,14 @@ static size_t find_named(const struct naming *naming, const char *name, const ch
 	return count;
 }
 
-/* Splits "f [libc.so.6]"; returns the object's name or NULL. */
+/* Splits "f [libc.so.6]", "f [[vdso]]"; returns the object's name or NULL. */
 static const char *split_soname(char *name)
 {
 	size_t length = strlen(name);
 	char *bracket = length > 3 && name[length - 1] == ']' ? strrchr(name, '[') : NULL;
 
+	if (bracket && bracket > name && bracket[-1] == '[')
+		bracket--;
 	if (!bracket || bracket == name || bracket[-1] != ' ')
 		return NULL;
 	name[length - 1] = '\0';

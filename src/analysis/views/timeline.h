@@ -26,11 +26,12 @@ struct timeline_range {
 	uint64_t begin_ns, end_ns; /* the end is behind it; 0: that of all */
 };
 
-/* A thread with events; of tens of thousands the last lane is that of all others. */
+/* A thread with events; of tens of thousands the last lane is that of all others.  Or a processor.
+ */
 struct timeline_lane {
 	uint32_t process; /* id of its process_info; 0: of all others, which has … */
-	uint64_t thread;  /* its number; … 0 here */
-	const char *name; /* as in the list of threads */
+	uint64_t thread;  /* its number; … 0 here; of a processor that one's */
+	const char *name; /* as in the list of threads, or of processors */
 	uint32_t events[TIMELINE_KINDS]; /* damaged files may have millions of threads */
 };
 
@@ -71,11 +72,18 @@ struct timeline {
 	struct timeline_collection *collections; /* by process and begin, of all threads */
 	size_t collection_count;
 	bool has_collections; /* somewhere, in this range or not */
+	bool is_of_cpus;      /* the lanes are processors */
 	struct arena arena;   /* owns all of the above */
 };
 /* At most so many cells a thread, and 2^18 in all. */
 void view_timeline(struct session *session, const struct query *query, struct timeline_range range,
 		   size_t cells, struct timeline *timeline);
+/*
+ * What processors did: the time that threads were on them, by the processor that each event of the
+ * clock was recorded on, and other events where they ended.
+ */
+void view_timeline_cpus(struct session *session, const struct query *query,
+			struct timeline_range range, size_t cells, struct timeline *timeline);
 void timeline_fini(struct timeline *timeline);
 
 struct timeline_event {

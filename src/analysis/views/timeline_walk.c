@@ -212,6 +212,61 @@ void lanes_find(struct lanes *lanes, const struct tally *tally, uint64_t begin_n
 		vec_push(&lanes->lanes);
 }
 
+/* ---- processors ---- */
+
+static void find_cpus(const struct event_run *piece, void *arg)
+{
+	const uint64_t *cpus = event_column(piece, ROW_CPU), *times = event_times(piece);
+	struct lanes *lanes = arg;
+
+	for (size_t i = 0; i < piece->count; i++) {
+		uint32_t fresh = (uint32_t)lanes->lanes.count;
+
+		lanes->last_ns = times[i] > lanes->last_ns ? times[i] : lanes->last_ns;
+		if ((!i || cpus[i] != cpus[i - 1]) &&
+		    hash_map_put(&lanes->known, cpus[i], fresh) == fresh)
+			*vec_push(&lanes->lanes) = (struct timeline_lane){.thread = cpus[i]};
+	}
+}
+
+void lanes_find_cpus(struct lanes *lanes, const struct tally *tally)
+{
+	const struct session *session = tally->session;
+
+	lanes->is_of_cpus = true;
+	for (size_t i = 0; i < session->scanned.count; i++)
+		for (int kind = 0;
+		     tally_looks_at(tally, &session->scanned.items[i]) && kind < EVENTS_KINDS;
+		     kind++)
+			events_for_each_piece(session->scanned.items[i].process,
+					      (enum event_kind)kind, find_cpus, lanes);
+	if (lanes->lanes.count)
+		qsort(lanes->lanes.items, lanes->lanes.count, sizeof(*lanes->lanes.items),
+		      by_thread);
+	hash_map_clear(&lanes->known);
+	for (uint32_t i = 0; i < lanes->lanes.count; i++)
+		hash_map_put(&lanes->known, lanes->lanes.items[i].thread, i);
+}
+
+uint32_t lanes_at_cpu(const struct lanes *lanes, const struct timed_event *event)
+{
+	return hash_map_get(&lanes->known, rows_get(event->rows, ROW_CPU, event->row));
+}
+
+/* ---- what lanes are called ---- */
+
+static const char *name_of(const struct lanes *lanes, const struct timeline_lane *lane,
+			   const struct session *session, struct arena *arena)
+{
+	if (lanes->is_of_cpus)
+		return lane->thread == PROFILE_NO_CPU
+			       ? "<Unknown>"
+			       : arena_printf(arena, "CPU %llu", (unsigned long long)lane->thread);
+	if (!lane->process)
+		return "All other threads";
+	return index_thread_label(session, arena, (uint64_t)lane->process << 32 | lane->thread);
+}
+
 uint32_t lanes_at(const struct lanes *lanes, const struct session_process *process, uint64_t thread)
 {
 	uint32_t lane = hash_map_get(&lanes->known, lane_key(process, thread));
@@ -258,11 +313,7 @@ struct timeline_lane *lanes_kept(const struct lanes *lanes, const struct session
 			continue;
 		moved[i] = (uint32_t)*count;
 		kept[*count] = *lane;
-		kept[(*count)++].name =
-			lane->process
-				? index_thread_label(session, arena,
-						     (uint64_t)lane->process << 32 | lane->thread)
-				: "All other threads";
+		kept[(*count)++].name = name_of(lanes, lane, session, arena);
 	}
 	return kept;
 }

@@ -32,9 +32,13 @@ struct lanes {
 	struct hash_map known; /* process and thread → lane */
 	VEC(struct timeline_lane) lanes;
 	bool has_rest;	  /* the last lane is that of all other threads: its process is 0 */
+	bool is_of_cpus;  /* a lane for each processor instead, and one of what is not known */
 	uint64_t last_ns; /* the end of the last event of all */
 };
 void lanes_find(struct lanes *lanes, const struct tally *tally, uint64_t begin_ns);
+/* The same of processors. */
+void lanes_find_cpus(struct lanes *lanes, const struct tally *tally);
+uint32_t lanes_at_cpu(const struct lanes *lanes, const struct timed_event *event);
 /* The lane of a thread, or HASH_NONE: it has none, and there is none for all others. */
 uint32_t lanes_at(const struct lanes *lanes, const struct session_process *process,
 		  uint64_t thread);

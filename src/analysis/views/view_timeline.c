@@ -65,8 +65,12 @@ static void add_time(void *arg, size_t cell, uint64_t us)
 			making->tally->shape->tree->nodes.items[node].function, us);
 }
 
-static uint32_t lane_of(struct making *making, uint64_t thread)
+static uint32_t lane_of(struct making *making, const struct timed_event *event)
 {
+	uint64_t thread = event->thread;
+
+	if (making->to.lanes.is_of_cpus)
+		return making->lane = lanes_at_cpu(&making->to.lanes, event);
 	if (making->thread != thread) {
 		making->thread = thread;
 		making->lane = lanes_at(&making->to.lanes, making->process, thread);
@@ -74,14 +78,22 @@ static uint32_t lane_of(struct making *making, uint64_t thread)
 	return making->lane;
 }
 
+/* A thread that waits is on no processor. */
+static bool is_off_cpu(const struct timed_event *event)
+{
+	return event->kind == EVENTS_CLOCK && event->type != FORMAT_STATE_USER &&
+	       event->type != FORMAT_STATE_SYSTEM && event->type != FORMAT_STATE_TRAP &&
+	       event->type != PROFILE_STATE_CPU;
+}
+
 static void add_event(const struct timed_event *event, void *arg)
 {
 	struct making *making = arg;
 	const struct timeline_range *range = &making->to.range;
 	bool ends_here = event->end_ns >= range->begin_ns && event->end_ns < range->end_ns;
-	uint32_t lane = lane_of(making, event->thread);
+	uint32_t lane = lane_of(making, event);
 
-	if (lane == HASH_NONE)
+	if (lane == HASH_NONE || (making->to.lanes.is_of_cpus && is_off_cpu(event)))
 		return;
 	if (ends_here) {
 		size_t cell = lane * making->to.cell_count + cell_at(&making->to, event->end_ns);
@@ -261,11 +273,14 @@ static void find_collections(const struct tally *tally, struct timeline *timelin
 			add_collections(timeline, &session->scanned.items[i]);
 }
 
-/* Of all events: where there is no index, and in tests. */
+/* Of all events: where there is no index, of processors, and in tests. */
 static void make_directly(struct making *making, struct timeline *timeline,
 			  struct timeline_range range, size_t cells)
 {
-	lanes_find(&making->to.lanes, making->tally, range.begin_ns);
+	if (timeline->is_of_cpus)
+		lanes_find_cpus(&making->to.lanes, making->tally);
+	else
+		lanes_find(&making->to.lanes, making->tally, range.begin_ns);
 	making->to.range = lanes_range(&making->to.lanes, range);
 	set_cells(making, timeline, cells);
 	walk_all(making);
@@ -284,7 +299,9 @@ static void make_by_index(struct making *making, struct timeline *timeline,
 	cells_fill(&making->to, index, session);
 }
 
-static void make(struct session *session, const struct query *query, bool directly,
+enum way { BY_INDEX, DIRECTLY, OF_CPUS };
+
+static void make(struct session *session, const struct query *query, enum way way,
 		 struct timeline_range range, size_t cells, struct timeline *timeline)
 {
 	struct query together = *query;
@@ -292,9 +309,9 @@ static void make(struct session *session, const struct query *query, bool direct
 	const struct timeline_index *index;
 
 	together.compare = COMPARE_OFF;
-	*timeline = (struct timeline){0};
+	*timeline = (struct timeline){.is_of_cpus = way == OF_CPUS};
 	making.tally = tally_of(session, &together);
-	index = directly ? NULL : timeline_index_of(making.tally);
+	index = way == BY_INDEX ? timeline_index_of(making.tally) : NULL;
 	if (index)
 		make_by_index(&making, timeline, index, range, cells);
 	else
@@ -311,13 +328,19 @@ static void make(struct session *session, const struct query *query, bool direct
 void view_timeline(struct session *session, const struct query *query, struct timeline_range range,
 		   size_t cells, struct timeline *timeline)
 {
-	make(session, query, false, range, cells, timeline);
+	make(session, query, BY_INDEX, range, cells, timeline);
 }
 
 void view_timeline_directly(struct session *session, const struct query *query,
 			    struct timeline_range range, size_t cells, struct timeline *timeline)
 {
-	make(session, query, true, range, cells, timeline);
+	make(session, query, DIRECTLY, range, cells, timeline);
+}
+
+void view_timeline_cpus(struct session *session, const struct query *query,
+			struct timeline_range range, size_t cells, struct timeline *timeline)
+{
+	make(session, query, OF_CPUS, range, cells, timeline);
 }
 
 void timeline_fini(struct timeline *timeline)

@@ -269,15 +269,18 @@ static struct value course_of(struct result *result, const struct heap_statistic
 	return value_list(course);
 }
 
-static struct value peak_of(struct result *result, const struct heap_statistics *statistics)
+/* Of the stacks as many as `limit` lets through: a peak may have one for each of its blocks. */
+static struct value peak_of(const struct print *print, struct result *result,
+			    const struct heap_statistics *statistics)
 {
+	size_t limit = print->query.limit;
 	const struct process_info *process = statistics->peak_process;
 	struct value_list *stacks = result_values(result);
 	struct record *peak;
 
 	if (!process)
 		return (struct value){.kind = VALUE_NONE};
-	for (size_t i = 0; i < statistics->peak.count; i++) {
+	for (size_t i = 0; i < statistics->peak.count && (!limit || i < limit); i++) {
 		const struct heap_stack *stack = &statistics->peak.stacks[i];
 		struct record *row = amount_of(result, heap_allocated(&stack->amounts));
 
@@ -289,6 +292,7 @@ static struct value peak_of(struct result *result, const struct heap_statistics 
 	record_set(result, peak, "experiment", value_count(process->id));
 	record_set(result, peak, "pid", value_integer(process->pid));
 	record_set(result, peak, "course", course_of(result, statistics));
+	record_set(result, peak, "stack_count", value_count(statistics->peak.count));
 	record_set(result, peak, "stacks", value_list(stacks));
 	return value_record(peak);
 }
@@ -317,12 +321,12 @@ static struct value mapped_of(struct result *result, const struct heap_statistic
 	return value_record(mapped);
 }
 
-static void set_statistics(struct result *result, struct record *row,
+static void set_statistics(const struct print *print, struct result *result, struct record *row,
 			   const struct heap_statistics *statistics)
 {
 	struct heap_amount temporary = statistics->fates[HEAP_FATE_TEMPORARY];
 
-	record_set(result, row, "peak", peak_of(result, statistics));
+	record_set(result, row, "peak", peak_of(print, result, statistics));
 	record_set(result, row, "allocated", sizes_of(result, &statistics->allocated));
 	record_set(result, row, "leaked", sizes_of(result, &statistics->leaked));
 	record_set(result, row, "fates", fates_of(result, statistics));
@@ -346,7 +350,7 @@ static void ask(struct print *print, const char *name, void *data)
 	add_statistics(print, result, &statistics);
 	row = result_line(result, "", "");
 	row->audience = FOR_PROGRAMS;
-	set_statistics(result, &row->facts.record, &statistics);
+	set_statistics(print, result, &row->facts.record, &statistics);
 	if (name)
 		part_set(result, row, "experiment", value_text(result, name));
 	heap_statistics_fini(&statistics);

@@ -36,7 +36,8 @@ static bool read_option(struct print *print, const char *option, const char *val
 	if (!request->has_events || strcasecmp(option, "events") != 0)
 		return say_error(print, "%s: there is no option -%s; it takes -from S%s",
 				 request->command, option,
-				 request->has_events ? ", -to S and -events FIRST" : " and -to S");
+				 request->has_events ? ", -to S, -events FIRST and -cpus"
+						     : " and -to S");
 	request->events = true;
 	return command_read_count(print, "timeline -events", value, &request->first);
 }
@@ -47,6 +48,10 @@ bool command_read_timeline(struct print *print, char **arguments, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		const char *option = arguments[i] + strspn(arguments[i], "-");
 
+		if (option != arguments[i] && request->has_events && !strcasecmp(option, "cpus")) {
+			request->cpus = true;
+			continue;
+		}
 		if (option != arguments[i]) {
 			const char *value = i + 1 < count ? arguments[i + 1] : "";
 
@@ -68,7 +73,8 @@ static void add_cells(struct print *print, struct result *result,
 	size_t cells = request->has_count ? request->count : CELLS_USUAL;
 	struct timeline timeline;
 
-	view_timeline(print->session, &print->query, request->range, cells, &timeline);
+	(request->cpus ? view_timeline_cpus : view_timeline)(print->session, &print->query,
+							     request->range, cells, &timeline);
 	result_timeline(result, &timeline);
 }
 
@@ -91,6 +97,8 @@ static bool command_timeline(struct print *print, char **arguments, size_t count
 
 	if (!command_read_timeline(print, arguments, count, &request))
 		return false;
+	if (request.cpus && request.events)
+		return say_error(print, "timeline: -events lists those of threads, not of -cpus");
 	result_init(&result, "timeline", print->session);
 	result_heading(&result, "Timeline")->heading.is_title = true;
 	if (request.events)
@@ -102,12 +110,12 @@ static bool command_timeline(struct print *print, char **arguments, size_t count
 
 const struct command command_rows_timeline[] = {
 	{.name = "timeline",
-	 .max_arguments = 7,
+	 .max_arguments = 8,
 	 .optional = ARGUMENT_NUMBER,
 	 .group = GROUP_CALLS,
-	 .arguments = "[-from S] [-to S] [-events FIRST] [N]",
-	 .help = "what threads did over time, in N cells; or N events",
+	 .arguments = "[-from S] [-to S] [-events FIRST] [-cpus] [N]",
+	 .help = "what threads or processors did over time, in N cells; or N events",
 	 .run = command_timeline,
-	 .options = "from= to= events="},
+	 .options = "from= to= events= cpus"},
 	{0},
 };

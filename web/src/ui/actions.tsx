@@ -79,9 +79,13 @@ export function threadMenu(experiment: number, number: number): Menu {
 	];
 }
 
-export function expressionMenu(expression: string, what: string): Menu {
+export function cpuMenu(cpu: number): Menu {
+	return expressionMenu(cpu < 0 ? '!HAS_PROP(CPUID)' : `CPUID == ${cpu}`, cpu < 0 ? 'what has no processor' : 'this processor');
+}
+
+export function expressionMenu(expression: string, what: string, without = filter.negate(expression)): Menu {
 	return [
 		{ text: `Only ${what}`, run: () => addFilter(expression) },
-		{ text: `Without ${what}`, run: () => addFilter(filter.negate(expression)) },
+		{ text: `Without ${what}`, run: () => addFilter(without) },
 	];
 }

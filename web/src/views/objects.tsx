@@ -111,7 +111,8 @@ const ownViews = new Set(['Threads', 'CPUs', 'Samples', 'Seconds', 'Processes', 
 export function OtherObjects(): JSX.Element {
 	const defined = param('idx').split('\n').filter(Boolean).map((line) => ({ name: line.split(' ')[0]!, title: line.split(' ')[0]! } as Row));
 	const list = [...(catalogue.value?.indexObjects ?? []).filter((r) => !ownViews.has(String(r.name))), ...defined];
-	const name = param('iobj') || String(list[0]?.name ?? 'Datasize');
+	const usual = ['Duration', 'Datasize'].find((n) => list.some((r) => r.name === n));
+	const name = param('iobj') || (usual ?? String(list[0]?.name ?? 'Datasize'));
 	const chosen = list.find((r) => r.name === name);
 	return <div class="stackview"><div class="tools">
 		<label class="choice"><span>By</span><select value={name} onChange={(e) => patch({ iobj: e.currentTarget.value, sort: undefined })}>

@@ -38,7 +38,9 @@ export function Overview(): JSX.Element {
 						show('functions');
 					}} />
 					<Path rows={report?.rows.filter((r) => r.section === 'path') ?? []} />
-					<Hints rows={report?.rows.filter((r) => !['experiment', 'time', 'threads', 'processes', 'functions', 'path', 'traced'].includes(str(r, 'section'))) ?? []} />
+					<Collections row={report?.rows.find((r) => r.section === 'collections')} />
+					<Hints title="What is missing" rows={report?.rows.filter((r) => r.section === 'missing') ?? []} />
+					<Hints title="What to look at next" rows={report?.rows.filter((r) => r.section === 'next') ?? []} />
 				</div>
 				<Metrics rows={overview!.rows} />
 			</div>
@@ -107,9 +109,16 @@ function Path({ rows }: { rows: Row[] }): JSX.Element | null {
 	);
 }
 
-function Hints({ rows }: { rows: Row[] }): JSX.Element | null {
+// How long Java's garbage collections stopped the program.
+function Collections({ row }: { row: Row | undefined }): JSX.Element | null {
+	if (!row) return null;
+	return <section><h2>Garbage collections</h2><p class="line">{num(row, 'calls').toLocaleString('en-US')}, together <span title={exact(num(row, 'value'), 's')}>{formatAlone(num(row, 'value'), 's')}</span>, {num(row, 'percent').toFixed(1)}% of the time:
+		all threads that run Java stood still. <button class="link" onClick={() => show('timeline')}>On the timeline</button></p></section>;
+}
+
+function Hints({ title, rows }: { title: string; rows: Row[] }): JSX.Element | null {
 	if (!rows.length) return null;
-	return <section><h2>Worth knowing</h2><ul class="hints">{rows.map((r) => <li><Hint text={str(r, 'name')} /></li>)}</ul></section>;
+	return <section><h2>{title}</h2><ul class="hints">{rows.map((r) => <li><Hint text={str(r, 'name')} /></li>)}</ul></section>;
 }
 
 const viewOf: [RegExp, string][] = [
@@ -122,7 +131,8 @@ function Hint({ text }: { text: string }): JSX.Element {
 	if (!target) return <>{text}</>;
 	const fn = /-(?:csingle|source|disasm) (?:'([^']*)'|"([^"]*)"|(\S+))/.exec(text);
 	const name = fn?.[1] ?? fn?.[2] ?? fn?.[3];
-	return <button class="link" onClick={() => show(target, name ? { fn: name } : {})}>{text}</button>;
+	const order = /-metrics (\S+) -sort (\S+)/.exec(text);
+	return <button class="link" onClick={() => show(target, { ...(name ? { fn: name } : {}), ...(order ? { m: order[1], sort: order[2] } : {}) })}>{text}</button>;
 }
 
 function Metrics({ rows }: { rows: Row[] }): JSX.Element {

@@ -62,6 +62,7 @@ const titleOf = (key: string): string => key.replace(/_(s|ns|bytes)$/, '').repla
 function valueOf(key: string, value: unknown): string {
 	if (value === null || value === undefined || value === '') return '';
 	if (key === 'wall_start_ns' && typeof value === 'number') return new Date(value / 1e6).toLocaleString();
+	if (/^(pid|ppid|pgrp|sid)$/.test(key)) return String(value);
 	if (typeof value === 'number') return /_s$/.test(key) ? formatAlone(value, 's') : value.toLocaleString('en-US');
 	if (Array.isArray(value)) return value.join(' ');
 	if (typeof value === 'object') return Object.entries(value).map(([k, v]) => `${k} ${Number(v).toLocaleString('en-US')}`).join(', ');

@@ -12,13 +12,13 @@ import { useKeys } from '../keys';
 import { useQuery } from '../query';
 import { request } from '../request';
 import { matcher } from '../search';
-import { dark, param, patch, rowHeight, selection, state } from '../store';
+import { catalogue, dark, param, patch, rowHeight, selection, state } from '../store';
 import {
 	bandKinds, bandsOf, cellsFor, collectionsOf, collectionStrip, eventKinds, flameChart, groupLanes, haveSeveral, heapStrip, kindRows, kindTitle, laneLabel, lockStrip,
 	onlyKinds, onlyLanes, readCells, readEvents, readMessages, strips, tileAround,
-	type Cells, type ChartRect, type Collection, type Event, type Events, type Grouping, type Lane, type Message, type Range, type Strip,
+	type Cells, type ChartRect, type Collection, type Event, type Events, type Founder, type Grouping, type Lane, type Message, type Range, type Strip,
 } from '../timeline';
-import { functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
+import { cpuMenu, functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
 import { accent, Canvas, dim, ink, paper, rule, SvgPen, type Pen } from '../ui/canvas';
 import { openMenu } from '../ui/menu';
 import { num, type Frame as StackFrame, type PrintRequest, type Row } from '../types';
@@ -27,7 +27,7 @@ import { collectionAt, collectionFacts, collectionMenu, CollectionTip, collectio
 import { FEW_MESSAGES, linesOf, messageAt, messageFacts, MessageTip, messageTitle, paintMessages, type Line } from './timeline-messages';
 
 const GUTTER = 178;
-const CELLS = 600;
+const CELLS = innerWidth > 2000 ? 1200 : 600; // of a row: no wider than three pixels or so
 const BLOCK = 16; // rows
 const FEW_EVENTS = 8000; // as many as one answer has
 
@@ -39,9 +39,12 @@ export function Timeline(): JSX.Element {
 	const from = param('t0');
 	const to = param('t1');
 	const range: string[] = from && to ? ['-from', from, '-to', to] : [];
+	const grouping = (param('rows') || 'thread') as Grouping;
+	const ofCpus = grouping === 'cpu'; // cells alone: events, bands and messages are those of threads
+	const by = ofCpus ? ['-cpus'] : [];
 	const [sight, setSight] = useState<Lane[]>([]);
 	// How many rows there are says how many cells each may have. Where that is few, those in sight are asked for by themselves.
-	const lanesQuery = useQuery(request(state.value, { plain: true, noCompare: true }, ['timeline', '1'])).value;
+	const lanesQuery = useQuery(request(state.value, { plain: true, noCompare: true }, ['timeline', ...by, '1'])).value;
 	const laneCount = (lanesQuery.answer?.results[0]?.lanes as Row[] | undefined)?.length ?? 0;
 	const most = cellsFor(laneCount, CELLS);
 	const refined = most < CELLS && sight.length > 0;
@@ -49,8 +52,8 @@ export function Timeline(): JSX.Element {
 		const parts = [filter, refined ? onlyLanes(sight) : ''].filter((f) => f);
 		return parts.length ? { extraFilter: conjunction(parts) } : {};
 	};
-	const whole = request(state.value, { plain: true, noCompare: true }, ['timeline', String(most)], ['sample_detail']);
-	const near = range.length || refined ? request(state.value, { plain: true, noCompare: true, ...inSight() }, ['timeline', ...range, String(cellsFor(refined ? sight.length : laneCount, CELLS))]) : null;
+	const whole = request(state.value, { plain: true, noCompare: true }, ['timeline', ...by, String(most)], ['sample_detail']);
+	const near = range.length || refined ? request(state.value, { plain: true, noCompare: true, ...inSight() }, ['timeline', ...by, ...range, String(cellsFor(refined ? sight.length : laneCount, CELLS))]) : null;
 	const wholeQuery = useQuery(laneCount ? whole : null).value;
 	const nearQuery = useQuery(laneCount ? near : null).value;
 	const canvas = useRef<HTMLCanvasElement | null>(null);
@@ -75,13 +78,13 @@ export function Timeline(): JSX.Element {
 	const inRange = shown ? Object.values(shown.events).reduce((sum, a) => sum + a.reduce((x, y) => x + y, 0), 0) : 0;
 	const clock = shown?.events.clock?.reduce((x, y) => x + y, 0) ?? 0;
 	const few = inRange <= FEW_EVENTS;
-	const wantsEvents = range.length > 0 && detail !== null && !nearQuery.stale && (few || (all?.events.clock !== undefined && clock <= FEW_EVENTS));
+	const wantsEvents = !ofCpus && range.length > 0 && detail !== null && !nearQuery.stale && (few || (all?.events.clock !== undefined && clock <= FEW_EVENTS));
 	const eventsRequest = wantsEvents ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...inSight(few ? '' : 'HAS_PROP(MSTATE)') }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
 	const eventsQuery = useQuery(eventsRequest).value;
 	const events = useMemo(() => { const r = eventsQuery.answer?.results[0]; return wantsEvents && r && all ? readEvents(r, all.lanes) : null; }, [eventsQuery.answer, wantsEvents, all]);
 	// Regions, calls of MPI, waits for locks and I/O are bands, as long as they are few, also from far away.
 	// Where all of them are few, they are asked for once.
-	const bandsPresent = bandKinds.filter((k) => all?.events[k]);
+	const bandsPresent = ofCpus ? [] : bandKinds.filter((k) => all?.events[k]);
 	const countsIn = (cells: Cells | null): Record<string, number> => Object.fromEntries(bandsPresent.map((k) => [k, cells?.events[k]?.reduce((x, y) => x + y, 0) ?? 0]));
 	const allFit = bandsOf(countsIn(all), FEW_EVENTS).length === bandsPresent.length;
 	const bandsShown = allFit ? bandsPresent : bandsOf(countsIn(shown), FEW_EVENTS);
@@ -93,11 +96,10 @@ export function Timeline(): JSX.Element {
 		const read = readEvents(r, all.lanes);
 		return { ...read, events: read.events.filter((e) => bandKinds.includes(e.kind) && e.end > e.begin) };
 	}, [bandsQuery.answer, bandsShown.length, all]);
-	const hasMpi = all?.lanes.some((l) => (l.kinds.mpi ?? 0) > 0) ?? false;
-	const messages = useMessages(all, range.length ? { from: Number(from), to: Number(to) } : null);
-	const grouping = (param('rows') || 'thread') as Grouping;
+	const hasMpi = !ofCpus && (all?.lanes.some((l) => (l.kinds.mpi ?? 0) > 0) ?? false);
+	const messages = useMessages(hasMpi ? all : null, range.length ? { from: Number(from), to: Number(to) } : null);
 	const tools = <>
-		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
+		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['experiment', 'experiments'], ['cpu', 'processors'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
 		<Choice label="Colours" value={param('tc') || 'state'} options={[['state', 'states'], ['function', 'functions']]} onChange={(v) => patch({ tc: v === 'state' ? undefined : v })} />
 		<Choice label="Kinds of data" value={param('kinds')} options={[['', 'lock waits and I/O'], ['1', 'all'], ['0', 'none']]} onChange={(v) => patch({ kinds: v || undefined })} />
 		<Toggle label="Stacks" on={param('stacks') !== '0'} title="Call stacks as a flame chart, when zoomed in" onChange={(on) => patch({ stacks: on ? undefined : '0' })} />
@@ -128,6 +130,12 @@ interface PictureProps {
 	canvas: { current: HTMLCanvasElement | null }; painter: { current: ((pen: Pen) => void) | null };
 }
 
+// Of the list of experiments.
+const founderOf = (processes: Row[]): Founder => (id) => {
+	const first = num(processes.find((p) => p.id === id), 'founder') || id;
+	return { id: first, name: processes.find((p) => p.id === first)?.name ?? `Experiment ${first}` };
+};
+
 interface Placed { lane: Lane; y: number; height: number; kinds: string[]; charts: ChartRect[]; depth: number; events: Event[]; bands: Event[] }
 
 const AXIS = 20;
@@ -150,7 +158,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 
 	const find = matcher(param('q'));
 	const several = haveSeveral(all.lanes);
-	const lanes = useMemo(() => groupLanes(all, grouping).filter((l) => !find || find(l.name) || find(laneLabel(l, several))), [all, grouping, param('q')]);
+	const lanes = useMemo(() => groupLanes(all, grouping, founderOf(catalogue.value?.processes ?? [])).filter((l) => !find || find(l.name) || find(laneLabel(l, several))), [all, grouping, catalogue.value, param('q')]);
 	const rowKinds = kindRows(param('kinds'));
 	const stacksShown = param('stacks') !== '0' && events !== null;
 	const placed = useMemo((): Placed[] => {
@@ -173,7 +181,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 			const bottom = top + (scroll.current?.clientHeight ?? 800);
 			const shown = placed.flatMap((p, i) => (p.y + p.height >= top && p.y <= bottom ? [i] : []));
 			const first = Math.floor((shown[0] ?? 0) / BLOCK) * BLOCK;
-			const lanesInSight = grouping === 'thread' ? placed.slice(first, Math.ceil(((shown[shown.length - 1] ?? 0) + 1) / BLOCK) * BLOCK).map((p) => p.lane) : [];
+			const lanesInSight = grouping === 'thread' || grouping === 'cpu' ? placed.slice(first, Math.ceil(((shown[shown.length - 1] ?? 0) + 1) / BLOCK) * BLOCK).map((p) => p.lane) : [];
 			const key = onlyLanes(lanesInSight);
 			if (key !== asked_.current) onSight(lanesInSight);
 			asked_.current = key;
@@ -337,6 +345,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 			...(collection ? collectionMenu(collection) : []),
 			...(picked ? [{ text: 'Zoom to the range', hint: 'z', run: () => commit(picked) }, { text: 'Only this time range', hint: 'f', run: () => setTimeFilter(picked.from, picked.to) }, null] : []),
 			...(lane && lane.lane.thread ? threadMenu(lane.lane.experiment, lane.lane.thread) : []),
+			...(lane && lane.lane.cpu !== undefined ? cpuMenu(lane.lane.cpu) : []),
 			{ text: 'All of the time', hint: '0', run: () => commit(limits) },
 			...(leaf ? [null, ...functionMenu(leaf.name, leaf.object)] : []),
 		], e.clientX, e.clientY);
@@ -347,7 +356,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 	return (
 		<div class="picture timeline">
 			<div class="scroll" ref={scroll} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
-				<div class="sticky"><Canvas canvasRef={canvas} label={`Timeline of ${lanes.length} rows; Threads and Seconds have the same as tables`} paint={paint}
+				<div class="sticky"><Canvas canvasRef={canvas} label={`Timeline of ${lanes.length} rows; ${grouping === 'cpu' ? 'CPUs' : 'Threads'} and Seconds have the same as tables`} paint={paint}
 					redraw={[all, detail, refined, events, messages, message, collections, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
 					onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setHover(null)} onContextMenu={menu}
 					onDblClick={() => { if (picked) commit(picked); else zoomBy(0.4); }}

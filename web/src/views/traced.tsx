@@ -6,9 +6,11 @@ import * as filter from '../filter';
 import { formatAlone } from '../format';
 import { useQuery } from '../query';
 import { request } from '../request';
-import { addFilter, param, patch, selection, state } from '../store';
+import { param, patch, selection, state } from '../store';
 import type { Metric, Result, Row } from '../types';
 import { num, str } from '../types';
+import { expressionMenu } from '../ui/actions';
+import type { Menu } from '../ui/menu';
 import { Course, HeatTable, Histogram, type Bin } from '../ui/charts';
 import { metricColumns } from '../ui/table';
 import { Frame, Tabs, usePublish } from '../ui/view';
@@ -19,9 +21,10 @@ const count = (title: string, name: string): Metric => ({ name, title, unit: 'co
 const bytes = (title: string, name: string): Metric => ({ name, title, unit: 'bytes' });
 
 const heapTabs: [string, string][] = [['heapstat', 'Peak and statistics'], ['leaks', 'Leaks'], ['allocs', 'Allocations']];
+const PEAK_STACKS = 500; // a program may have one for each block that it has
 export function Heap(): JSX.Element {
 	const tab = param('heap') || 'heapstat';
-	const req = request(state.value, { plain: true, ...(tab === 'heapstat' ? {} : { limit: 2000 }) }, [tab]);
+	const req = request(state.value, { plain: true, limit: tab === 'heapstat' ? PEAK_STACKS : 2000 }, [tab]);
 	const query = useQuery(req).value;
 	usePublish(req);
 	return <Frame query={query} command={tab} tools={<Tabs key_="heap" tabs={heapTabs} now={tab} />} show={([result]) => (tab === 'heapstat' ? <HeapStatistics result={result!} /> : <HeapStacks result={result!} tab={tab} />)} />;
@@ -78,11 +81,16 @@ function HeapOfOne({ row }: { row: Row }): JSX.Element {
 			{histogram('How long blocks lived', row.lifetimes)}
 			<div>{blocks('What became of blocks never freed', 'fates')}{blocks('Mappings', 'mappings')}</div>
 		</div>
-		{peak && <><h3>What made up the peak</h3><div class="inner"><StackTable label="Stacks of the peak" rows={(peak.stacks as Row[] | undefined) ?? []} key_="stack" metrics={[bytes('Bytes', 'bytes'), count('Blocks', 'blocks')]} total={{ bytes: num(peak, 'bytes'), blocks: num(peak, 'blocks') }} /></div></>}
+		{peak && <><h3>What made up the peak{num(peak, 'stack_count') > PEAK_STACKS && <small class="dim"> the first {PEAK_STACKS} of {num(peak, 'stack_count').toLocaleString('en-US')} call stacks</small>}</h3><div class="inner"><StackTable label="Stacks of the peak" rows={(peak.stacks as Row[] | undefined) ?? []} key_="stack" metrics={[bytes('Bytes', 'bytes'), count('Blocks', 'blocks')]} total={{ bytes: num(peak, 'bytes'), blocks: num(peak, 'blocks') }} /></div></>}
 	</>;
 }
 
 // ---- locks: the list above, below it who waited for whom ------------------------------------------------
+function lockMenu(title: string): Menu {
+	const expression = filter.lock(title);
+	return expressionMenu(expression, 'this lock', filter.without(expression.split(' ')[0]!, expression));
+}
+
 export function Locks(): JSX.Element {
 	const chosen = param('lock');
 	const choose = (row: Row, result: Result): void => {
@@ -97,7 +105,7 @@ export function Locks(): JSX.Element {
 					selection.value = { kind: 'row', name: row.name ?? '', object: row.object ?? null, row, result };
 					choose(row, result);
 				}}
-				menu={(row, result) => (row.name === '<Total>' ? [] : [{ text: 'Who waited for whom', run: () => choose(row, result) }])} />
+				menu={(row, result) => (row.name === '<Total>' ? [] : [{ text: 'Who waited for whom', run: () => choose(row, result) }, null, ...lockMenu(row.name ?? '')])} />
 			{chosen && <OneLock name={chosen} />}
 		</div>
 	);
@@ -140,11 +148,13 @@ export function InputOutput(): JSX.Element {
 	if (tab === 'iostat') return <IoStatistics tools={tools} />;
 	if (tab === 'iocallstack') return <IoStacks tools={tools} />;
 	return <List command={[tab]} label="Files" nameTitle="File" tools={tools} wish={{ plain: true, limit: 3000 }} sortable={false}
-		menu={(row) => (row.name?.startsWith('<') ? [] : [
-			{ text: 'Only this file', run: () => addFilter(filter.ioFile((row.name ?? '').replace(/ \(IOVFD=.*$/, ''))) },
-			{ text: 'Without this file', run: () => addFilter(filter.negate(filter.ioFile((row.name ?? '').replace(/ \(IOVFD=.*$/, '')))) },
-		])}
+		menu={(row) => (row.name?.startsWith('<') ? [] : fileMenu(row.name ?? ''))}
 		columns={(result) => metricColumns(result).filter((c) => c.max > 0)} />;
+}
+
+function fileMenu(name: string): Menu {
+	const expression = filter.ioFile(name.replace(/ \(IOVFD=.*$/, ''));
+	return expressionMenu(expression, 'this file', filter.without('IOVFD', expression));
 }
 
 function IoStacks({ tools }: { tools: JSX.Element }): JSX.Element {

@@ -79,6 +79,37 @@ test('a lock is shown by the address alone', async () => {
 	await closePage(page);
 });
 
+test('a lock that was chosen is shown again when its view comes back', async () => {
+	const page = await openPage(server, 'locks');
+	const last = print(['all.1.er'], '-locks')[0].rows.at(-1).name;
+	await page.click(`[aria-label="Locks"] [role=row][id]:has-text("${last}")`);
+	await page.waitForSelector(`.onelock h3:has-text("${last}")`);
+	for (const other of ['Functions', 'Threads', 'Heap']) {
+		await page.click(`nav a:has-text("${other}")`);
+		await settled(page);
+		await page.click('nav a:has-text("Locks")');
+		await settled(page);
+		assert.equal(await page.$$eval(`.onelock h3:has-text("${last}")`, (e) => e.length), 1, `after ${other}`);
+		assert.match(await page.textContent('[aria-label="Locks"] [role=row][aria-selected=true]'), new RegExp(`${last.replace(/[()]/g, '.')}$`), `after ${other}`);
+	}
+	await closePage(page);
+});
+
+test('only the waits for a lock, or those for all others, are chosen from its menu', async () => {
+	const page = await openPage(server, 'locks');
+	const { name } = print(['all.1.er'], '-locks')[0].rows.at(-1);
+	for (const [item, expression] of [['Only this lock', `SLOCK IN LOCKNAME("${name.replace(/ \(.*/, '')}")`], ['Without this lock', `!(HAS_PROP(SLOCK) && SLOCK IN LOCKNAME("${name.replace(/ \(.*/, '')}"))`]]) {
+		await page.click(`[aria-label="Locks"] [role=row][id]:has-text("${name}")`, { button: 'right' });
+		await page.click(`role=menuitem[name="${item}"]`);
+		await settled(page);
+		assert.equal(await page.textContent('.chip .text'), expression);
+		await sameAsPrint(page, 'Locks', print(['all.1.er'], '-filters', expression, '-locks').at(-1));
+		await page.click('text=remove all');
+		await settled(page);
+	}
+	await closePage(page);
+});
+
 test('callers and callees have those of csingle, and a fragment is made longer', async () => {
 	const page = await openPage(server, 'callers?fn=insert');
 	const [result] = print(['all.1.er'], '-csingle', 'insert');
@@ -148,6 +179,11 @@ test('heap, I/O and statistics tell what print does', async () => {
 	const [leaks] = print(['all.1.er'], '-leaks');
 	const stacks = await page.$$eval('[aria-label="leaks"] [role=row][id]', (rows) => rows.map((r) => r.querySelector('.c.n').getAttribute('title')));
 	stacks.forEach((tip, i) => near(valueOf(tip), leaks.rows[i].bytes, 'leaked bytes'));
+	await go(page, 'heap');
+	const [heap] = print(['all.1.er'], '-heapstat');
+	const peak = heap.rows[0].peak;
+	assert.ok((await page.textContent('.viewbox')).includes(`the first 500 of ${peak.stack_count.toLocaleString('en-US')} call stacks`) === peak.stack_count > 500);
+	for (const { index, tips } of await rowsOf(page, 'Stacks of the peak')) near(valueOf(tips[0]), peak.stacks[index].bytes, 'bytes of the peak');
 	await go(page, 'io');
 	const [io] = print(['all.1.er'], '-ioactivity');
 	const names = (await rowsOf(page, 'Files')).map((r) => r.name);
@@ -155,6 +191,27 @@ test('heap, I/O and statistics tell what print does', async () => {
 	await go(page, 'statistics');
 	const [statistics] = print(['all.1.er'], '-statistics', 'all');
 	near(valueOf((await rowsOf(page, 'Statistics'))[0].tips[1]), statistics.rows[0].user_s, 'user time');
+	await closePage(page);
+});
+
+test('sizes and durations begin with durations; numbers of processes are plain', async () => {
+	const page = await openPage(server, 'objects');
+	await sameAsPrint(page, 'Durations', print(['all.1.er'], '-indxobj', 'Duration').at(-1));
+	await go(page, 'experiments');
+	const [{ pid }] = print(['all.1.er'], '-header', 'all')[0].rows;
+	assert.equal(await page.textContent('tr:has(th:text-is("pid")) td'), String(pid));
+	await closePage(page);
+});
+
+test('the overview tells what is missing and what to look at next, and goes there', async () => {
+	const page = await openPage(server, 'overview');
+	const report = print(['all.1.er'], '-report')[0].rows;
+	for (const [title, section] of [['What is missing', 'missing'], ['What to look at next', 'next']])
+		assert.deepEqual(await page.$$eval(`.overview section:has(h2:text-is("${title}")) li`, (items) => items.map((i) => i.textContent)), report.filter((r) => r.section === section).map((r) => r.name));
+	await page.click('.hints >> text=/-sort .* -functions/');
+	await settled(page);
+	const asked = /-metrics (\S+) -sort (\S+) -functions/.exec(report.find((r) => /-sort .* -functions/.test(r.name)).name);
+	assert.ok((await page.textContent('.status')).includes(asked[0].replace(' -functions', '')), await page.textContent('.status'));
 	await closePage(page);
 });
 
@@ -456,6 +513,32 @@ async function wordsOfPicture(page) {
 	return readFileSync(await saved.path(), 'utf8');
 }
 
+test('the timeline has rows of processors and of experiments, whose numbers are those of print', async () => {
+	const page = await openPage(server, 'timeline?rows=cpu');
+	const cells = print(['all.1.er'], '-timeline', '-cpus', '600').at(-1);
+	assert.match(await page.textContent('.status'), /-timeline -cpus 600 /);
+	const svg = await wordsOfPicture(page);
+	for (const lane of cells.lanes) assert.ok(svg.includes(lane.name.replace('<', '&#60;').replace('>', '&#62;')), lane.name);
+	// Of the first row a cell that is full: what its tooltip has.
+	const full = cells.rows.find((r) => r.lane === 0 && (r.states.user ?? 0) > 0.9 * cells.cell_s && (r.states.user ?? 0) <= cells.cell_s);
+	assert.ok(full, 'no processor was busy');
+	const box = await page.locator('canvas').first().boundingBox();
+	const x = box.x + 178 + ((full.cell + 0.5) / cells.cells) * (box.width - 178);
+	const y = box.y + Number(new RegExp(`<text[^>]* y="([\\d.]+)"[^>]*>${cells.lanes[0].name}<`).exec(svg)[1]);
+	await page.mouse.move(x, y);
+	const tip = await page.textContent('.tip');
+	// What a cell after it has no room for is told here, too.
+	const share = Number(/user code (\d+)%/.exec(tip)?.[1]);
+	assert.ok(tip.startsWith(cells.lanes[0].name) && share <= 100 && share >= Math.floor((100 * full.states.user) / cells.cell_s), `${tip}: ${full.states.user}`);
+	await page.mouse.click(x, y, { button: 'right' });
+	await page.click('role=menuitem[name="Only this processor"]');
+	await settled(page);
+	assert.equal(await page.textContent('.chip .text'), `CPUID == ${cells.lanes[0].cpu}`);
+	await go(page, 'timeline?rows=experiment');
+	assert.ok((await wordsOfPicture(page)).includes('all.1.er (5 threads)'));
+	await closePage(page);
+});
+
 test('the timeline has strips of live memory and of waiting threads, and a row of lock waits', async () => {
 	const page = await openPage(server, 'timeline');
 	const [heap] = print(['all.1.er'], '-heapstat');
@@ -577,6 +660,9 @@ test('Java: garbage collections are bands as long as they were, told at a click,
 	assert.equal(expression, `EXPID == 1 && GCEVENT == ${number}`);
 	await go(page, `functions?m=e.total%3Aname&f=${encodeURIComponent(expression)}`);
 	await sameAsPrint(page, 'Functions', print(['java.1.er'], '-metrics', 'e.total:name', '-filters', `EXPID == 1 && GCEVENT == ${number}`, '-functions').at(-1));
+	await go(page, 'overview');
+	const told = print(['java.1.er'], '-report').at(-1).rows.find((r) => r.section === 'collections');
+	assert.match(await page.textContent('.overview section:has(h2:text-is("Garbage collections")) p'), new RegExp(`^${told.calls}, together [^%]*, ${told.percent.toFixed(1)}%`));
 	await closePage(page);
 	await other.stop();
 });
@@ -779,6 +865,21 @@ test('the page in one file shows its answers and asks nobody', async () => {
 		await page.click(`nav a[href="#v1/${view}"]`);
 		await settled(page);
 		assert.equal(await page.$('.empty'), null, view);
+	}
+	await page.click('nav a[href="#v1/threads"]');
+	await settled(page);
+	await sameAsPrint(page, 'Threads', print(['all.1.er'], '-indxobj', 'Threads').at(-1));
+	await page.click('nav a[href="#v1/io"]');
+	await settled(page);
+	await sameAsPrint(page, 'Files', { ...print(['all.1.er'], '-ioactivity').at(-1), metrics: [] });
+	// Whatever is hot can be looked at: functions, libraries' and static ones, and what is none.
+	for (const row of print(['all.1.er'], '-functions').at(-1).rows.slice(0, 9)) {
+		await page.click('nav a[href="#v1/functions"]');
+		await settled(page);
+		await page.click(`[aria-label="Functions"] [role=row][id]:has(.name[title="${row.name}"])`);
+		await page.click('nav a[href="#v1/callers"]');
+		await settled(page);
+		assert.equal((await rowsOf(page, 'Function'))[0]?.name, row.name);
 	}
 	assert.deepEqual(asked.filter((u) => !u.startsWith('file:') && !u.startsWith('data:')), []);
 	await closePage(page);

@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, cellsFor, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readMessages, spread, strips, tileAround } from '../../src/timeline';
+import { bandsOf, cellsFor, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readMessages, spread, strips, sumOver, tileAround } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -86,6 +86,28 @@ test('a flame chart joins what follows at once and has the same callers', () => 
 	const rects = flameChart([event(0, 1, 0), event(1, 2, 1), event(5, 6, 1)], stacks, frames);
 	const named = rects.map((r) => [frames[r.frame]!.name, r.begin, r.end, r.depth]);
 	assert.deepEqual(named, [['main', 0, 2, 0], ['f', 0, 2, 1], ['leaf', 0, 1, 2], ['g', 1, 2, 2], ['main', 5, 6, 0], ['f', 5, 6, 1], ['g', 5, 6, 2]]);
+});
+
+test('sample points of several processes are added up at each moment', () => {
+	const span = (begin: number, end: number, value: number) => ({ begin, end, value });
+	assert.deepEqual(sumOver([span(0, 4, 1), span(1, 2, 0.1), span(1, 3, 0.2), span(6, 7, 5)]).map((p) => [p.begin, p.end, +p.value.toFixed(9)]),
+		[[0, 1, 1], [1, 2, 1.3], [2, 3, 1.2], [3, 4, 1], [6, 7, 5]]);
+	const sample = (experiment: number, start_s: number, end_s: number, user_s: number) => ({ name: '', object: null, experiment, sample: 1, start_s, end_s, duration_s: end_s - start_s, user_s, system_s: 0 });
+	const [cpu] = strips({ rows: [sample(1, 0, 2, 2), sample(2, 1, 3, 1)] } as unknown as Result);
+	assert.deepEqual(cpu!.points.map((p) => [p.begin, p.end, p.value]), [[0, 1, 1], [1, 2, 1.5], [2, 3, 0.5]]);
+});
+
+test('rows of a timeline are put together by process, experiment or all; processors are rows of their own', () => {
+	const cells = { lanes: [1, 2, 3].map((experiment, i) => ({ name: `Process ${experiment}, Thread 1 (tid ${i})`, experiment, thread: 1, kinds: { clock: 2 ** i }, members: [i] })) } as unknown as Parameters<typeof groupLanes>[0];
+	const of = (by: Parameters<typeof groupLanes>[1]) => groupLanes(cells, by, (id) => ({ id: id < 3 ? 1 : 3, name: id < 3 ? 'a.er' : 'b.er' })).map((l) => [l.name, l.members, l.kinds.clock]);
+	assert.deepEqual(of('experiment'), [['a.er (2 threads)', [0, 1], 3], ['b.er', [2], 4]]);
+	assert.deepEqual(of('all'), [['All threads (3 threads)', [0, 1, 2], 7]]);
+	const cpus = readCells(answer({ lanes: [{ name: 'CPU 3', cpu: 3, events: {} }, { name: '<Unknown>', events: {} }], cells: 1, cell_s: 1 }));
+	assert.deepEqual(cpus.lanes.map((l) => l.cpu), [3, -1]);
+	assert.equal(onlyLanes(cpus.lanes), 'CPUID == 3 || !HAS_PROP(CPUID)');
+	const part = readCells(answer({ lanes: [{ name: '<Unknown>', events: {} }], cells: 1, cell_s: 1, rows: [{ lane: 0, cell: 0, states: { user: 1 } }] }), cpus.lanes);
+	assert.deepEqual([...part.present], [1]);
+	assert.equal(part.states[0]![1], 1);
 });
 
 test('sample points of days are drawn', () => {

@@ -10,6 +10,12 @@ import { highlight, highlightInstruction, jumpTarget } from '../../src/highlight
 import { commandLine, functionRef, request } from '../../src/request';
 import { matcher } from '../../src/search';
 
+test('a lock is chosen by its name, or by its address', () => {
+	assert.equal(filter.lock('log_lock (mutex)'), 'SLOCK IN LOCKNAME("log_lock")');
+	assert.equal(filter.lock('block from main + 0x1c, byte 8 (read lock, write lock)'), 'SLOCK IN LOCKNAME("block from main \\+ 0x1c, byte 8")');
+	assert.equal(filter.lock('0x55ff (condition)'), 'SOBJ == 0x55ff');
+});
+
 test('methods of Java have a kind and a colour of their own among many load objects', () => {
 	const kinds = [JAVA, 'DYNAMIC_FUNCTIONS', '/usr/lib/libz.so.1', '/opt/java'].map((o) => kindOf(o, new Set(['/opt/java'])));
 	assert.deepEqual(kinds, ['java', 'runtime', 'library', 'program']);
