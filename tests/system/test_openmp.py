@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenMP: what threads do in each stage of a program, known by construction, under both runtimes."""
 import collections
+import json
 import re
 import sys
 
@@ -305,6 +306,11 @@ def locks_and_sections(t):
             t.equal((locks[name]['syncn'], locks[name]['waiters']), (waits, waits), f'{compiler}: how many for {name}')
         # a thread may lose its processor in a call, but hardly where another one has had the lock meanwhile
         t.equal(set(locks) - set(told), set(), f'{compiler}: nobody waits for other locks')
+        by_name = t.run(t.helio, 'print', '-printmode', 'json', '-filters', 'SLOCK IN LOCKNAME("the_lock|nested")', '-locks', result.experiment)
+        chosen = json.loads(by_name.out.strip().splitlines()[-1])['rows'][1:]
+        t.equal({row['name']: row['syncn'] for row in chosen}, {row['name']: row['syncn'] for name, row in locks.items() if name in ('the_lock', 'nested')},
+                f'{compiler}: chosen by a filter')
+        t.check('no event is chosen' not in by_name.err, by_name.err)
         lock, = t.print(result.experiment, '-lock', 'the_lock')
         waits = [row for row in lock['rows'] if 'waiter' in row]
         t.equal([sum(row['syncn'] for row in waits), {row['holder'] for row in waits} & {row['waiter'] for row in waits}], [2, set()], f'{compiler}: who for whom')

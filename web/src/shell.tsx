@@ -13,6 +13,7 @@ import {
 import { Chips, editFilter } from './ui/chips';
 import { commandOfView, copyCommand, copyView, exportMenu } from './ui/exporting';
 import { DialogHost, MenuHost, openDialog, openMenu, toasted } from './ui/menu';
+import { Marks } from './ui/marks';
 import { openMetrics } from './ui/metrics';
 import { Calls, Details, Splitter } from './ui/panes';
 import { openSettings } from './ui/settings';
@@ -116,6 +117,7 @@ function Bar(): JSX.Element {
 			<input ref={find} id="find" type="search" placeholder="Find: regex, with commas: and, -not   ( / )" aria-label="Find in this view" value={param('q')}
 				onInput={(e) => patch({ q: e.currentTarget.value || undefined }, { replace: true })}
 				onKeyDown={(e) => { if (e.key === 'Escape' || e.key === 'Enter') { e.currentTarget.blur(); (document.querySelector('.viewbox [tabindex="0"]') as HTMLElement | null)?.focus(); } }} />
+			<Marks />
 			<button onClick={() => editFilter()} title="Add a filter (F)">Filter …</button>
 			<button onClick={openMetrics} title="Which metrics are shown (m)">Metrics …</button>
 			{experiments.value.length > 1 && <label class="choice"><span>Compare</span><select value={compared} onChange={(e) => patch({ cmp: e.currentTarget.value || undefined })}>

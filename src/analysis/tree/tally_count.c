@@ -41,6 +41,36 @@ void tally_count(const struct tally *tally, size_t nodes, struct finished_sums *
 	free(sums);
 }
 
+static void find_chosen(const struct scan_piece *piece, void *state)
+{
+	const uint8_t *chosen = piece->measuring.chosen;
+	bool *found = state;
+
+	for (size_t i = 0; i < piece->run->count && !*found; i++)
+		*found = !chosen || chosen[i];
+}
+
+/* Some events count for no metric, such as waits of OpenMP: they are looked for where no other is.
+ */
+static bool chooses_an_event(const struct tally *tally)
+{
+	const struct session *session = tally->session;
+	size_t threads = scan_threads();
+	bool *found = xcalloc(threads, sizeof(*found)), any = false;
+	void **states = xcalloc(threads, sizeof(*states));
+
+	for (size_t k = 0; k < threads; k++)
+		states[k] = &found[k];
+	for (size_t i = 0; i < session->scanned.count && !any; i++) {
+		scan_process(tally, &session->scanned.items[i], find_chosen, states);
+		for (size_t k = 0; k < threads; k++)
+			any |= found[k];
+	}
+	free(states);
+	free(found);
+	return any;
+}
+
 bool query_chooses_any(const struct query *query, struct session *session)
 {
 	struct tally *tally = tally_of(session, query);
@@ -51,6 +81,7 @@ bool query_chooses_any(const struct query *query, struct session *session)
 				   i < tally->weights.nodes && !found;
 		     i++)
 			found = finished_at(&tally->weights, (enum measure)k, i);
+	found = found || chooses_an_event(tally);
 	tally_release(tally);
 	return found;
 }

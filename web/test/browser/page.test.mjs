@@ -194,6 +194,26 @@ test('heap, I/O and statistics tell what print does', async () => {
 	await closePage(page);
 });
 
+test('Find marks what fits in views that are text, and n goes through it', async () => {
+	const page = await openPage(server, 'overview?q=crunch');
+	const marks = () => page.$$eval('.viewbox [data-found]', (e) => e.map((x) => x.textContent));
+	const found = await marks();
+	assert.ok(found.length >= 3 && found.every((text) => text.includes('crunch')), found.join('\n'));
+	assert.equal(await page.textContent('.topbar [role=status]'), `${found.length} found`);
+	await page.fill('#find', 'crunch, -csingle');
+	await page.waitForFunction((n) => document.querySelectorAll('.viewbox [data-found]').length === n, found.filter((text) => !text.includes('csingle')).length);
+	await go(page, 'experiments?q=everything\\.c|page size');
+	assert.ok((await marks()).some((text) => text.startsWith('page size')));
+	await page.evaluate(() => document.activeElement?.blur());
+	await page.keyboard.press('n');
+	await go(page, 'functions?q=crunch');
+	assert.deepEqual(await marks(), []);
+	assert.ok((await rowsOf(page, 'Functions')).some((r) => r.name === 'crunch'));
+	await go(page, 'overview');
+	assert.deepEqual(await marks(), []);
+	await closePage(page);
+});
+
 test('sizes and durations begin with durations; numbers of processes are plain', async () => {
 	const page = await openPage(server, 'objects');
 	await sameAsPrint(page, 'Durations', print(['all.1.er'], '-indxobj', 'Duration').at(-1));
