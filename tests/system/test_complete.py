@@ -333,6 +333,136 @@ def a_slow_end_is_not_the_program_s(t, engine):
     t.within(called < 0.1 * call, f'{called} s in what the collector calls, {call} s for each call')
 
 
+SLOW_BOTH = r"""
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OWN_MS = 40, WAIT_MS = 60, WORK_MS = 30 };
+
+static volatile unsigned long sink;
+static int program; /* it runs, and not the collector's begin or end */
+static int ending;
+
+static double ms(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1e3 + now.tv_nsec / 1e6;
+}
+
+static void burn(double length)
+{
+	for (double end = ms(CLOCK_PROCESS_CPUTIME_ID) + length; ms(CLOCK_PROCESS_CPUTIME_ID) < end;)
+		for (int i = 0; i < 1000; i++)
+			sink += i;
+}
+
+static void be_slow(int now)
+{
+	if (!now)
+		return;
+	burn(OWN_MS);
+	usleep(WAIT_MS * 1000);
+}
+
+/* Nobody but the collector calls these here then: one when a recording begins, the other when one ends, some times. */
+int pthread_setspecific(pthread_key_t key, const void *value)
+{
+	int (*next)(pthread_key_t, const void *) = dlsym(RTLD_NEXT, "pthread_setspecific");
+
+	be_slow(!program);
+	return next(key, value);
+}
+
+int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+	int (*next)(int (*)(struct dl_phdr_info *, size_t, void *), void *) = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+
+	be_slow(ending);
+	ending = 0;
+	return next(callback, data);
+}
+
+static void say(double used, double lived, const char *who)
+{
+	printf("%s %.6f %.6f\n", who, used / 1e3, lived / 1e3);
+	fflush(stdout);
+}
+
+static void live(const char *who)
+{
+	double used = ms(CLOCK_PROCESS_CPUTIME_ID), begun = ms(CLOCK_MONOTONIC);
+
+	program = 1;
+	burn(WORK_MS);
+	usleep(WAIT_MS * 1000);
+	say(ms(CLOCK_PROCESS_CPUTIME_ID) - used, ms(CLOCK_MONOTONIC) - begun, who);
+	ending = 1;
+}
+
+int main(int argc, char **argv)
+{
+	double used = ms(CLOCK_PROCESS_CPUTIME_ID), begun = ms(CLOCK_MONOTONIC);
+	pid_t child;
+
+	program = 1;
+	burn(WORK_MS);
+	if (argc > 1) { /* the recording ends, and goes on */
+		double before = ms(CLOCK_PROCESS_CPUTIME_ID), then = ms(CLOCK_MONOTONIC);
+
+		ending = 1;
+		execl(argv[1], argv[1], (char *)NULL);
+		used += ms(CLOCK_PROCESS_CPUTIME_ID) - before;
+		begun += ms(CLOCK_MONOTONIC) - then;
+		burn(WORK_MS);
+	} else {
+		program = 0;
+		child = fork();
+		if (!child) {
+			live("child");
+			return 0;
+		}
+		program = 1;
+		waitpid(child, NULL, 0);
+	}
+	say(ms(CLOCK_PROCESS_CPUTIME_ID) - used, ms(CLOCK_MONOTONIC) - begun, "parent");
+	ending = 1;
+	return 0;
+}
+"""
+
+
+@test(engines=True)
+def slow_begins_and_ends_are_in_no_life(t, engine):
+    """What the collector computes and waits for at the begin and at the end of a recording, also of one that goes on after an exec that failed."""
+    program = t.directory / 'slowboth'
+    program.with_suffix('.c').write_text(SLOW_BOTH)
+    built = t.run('gcc', '-O1', '-D_GNU_SOURCE', '-rdynamic', '-o', program, program.with_suffix('.c'))
+    t.check(not built.status, built.err)
+    broken = t.directory / 'broken'
+    broken.write_text('\x7fELF\n')
+    broken.chmod(0o755)
+    own, wait = 0.04, 0.06
+    for words in ((), (broken,)):
+        result = t.collect(program, *words, engine=engine, options=('-p', '1'))
+        family = t.read(result.experiment)
+        for who, used, lived in map(str.split, result.out.splitlines()):
+            process = family['' if who == 'parent' else '_f1']
+            cpu, thread = process['cpu'] - float(used), process['threads'][0]
+            t.within(abs(cpu) < 0.5 * own, f'{who}: {process["cpu"]} s of CPU time, {used} in truth')
+            if not words:
+                t.within(abs(thread['sum'] - float(lived)) < 0.5 * wait, f'{who}: {thread["sum"]} s of events, {lived} in truth')
+                t.within(abs(thread['life'] - float(lived)) < 0.5 * wait, f'{who}: {thread["life"]} s of life, {lived} in truth')
+        if not words:
+            t.equal(t.run(t.helio, 'check', '-q', result.experiment).status, 0, 'helio check')
+
+
 @test
 def report_advises_only_source_that_is_there(t):
     """libc's functions may have lines, where its debug information is installed, and no source."""
