@@ -9,15 +9,22 @@ LOW, HIGH = 0.99, 1.01
 
 
 def complete(t, engine, name, *arguments, low=LOW):
-    """The monitor's own thread is the collector's cost, and no part of the profile; getrusage has it as well."""
+    """
+    The monitor's own thread is the collector's cost, and no part of the profile; getrusage has it as well, and what came before the recording,
+    which is the more the slower the machine and the less the program has of it (own_begin_and_end_are_not_the_program_s has the truth of that).
+    """
     result = t.collect(t.target(name), *arguments, engine=engine)
     truth = result.truth()
     process = t.read(result.experiment)['']
     t.equal(process['dropped'], 0, 'dropped')
     t.equal(process['collector']['engine'], engine, 'engine')
-    t.ratio(process['cpu'], truth['cpu'] - monitor_cpu(process), low, HIGH, 'cpu')
+    books = [event for event in process['log_events'] if event['kind'] == 'counters'][-1]
+    before = (int(books['before_user_us']) + int(books['before_system_us'])) / 1e6
+    t.within(before < 0.02 * truth['wall'], f'before the recording: {before:.4f} of {truth["wall"]:.4f} s')
+    t.ratio(process['cpu'], truth['cpu'] - before - monitor_cpu(process), low, HIGH, 'cpu')
     t.ratio(process['threads'][0]['sum'], truth['wall'], LOW, HIGH, 'wall')
-    t.within(monitor_cpu(process) < 0.015 * truth['wall'], f'monitor: {monitor_cpu(process):.4f} of {truth["wall"]:.4f} s')
+    # one that spins; what it costs, which is less than a fifth of that, is in bench/
+    t.within(monitor_cpu(process) < 0.05 * truth['wall'], f'monitor: {monitor_cpu(process):.4f} of {truth["wall"]:.4f} s')
     return result, truth, process
 
 
@@ -56,8 +63,10 @@ def short_threads(t, engine):
     """
     _, truth, process = complete(t, engine, 'shortthreads', '2000', low=0.98)
     t.equal(len(process['threads']), 2001, 'threads')
-    own = sum(thread['states'].get(s, 0) for thread in process['threads'][1:] for s in ('user', 'system', 'trap'))
-    t.ratio(own, truth['threads.cpu'], 0.99, 1.03, 'threads.cpu')  # starting and ending is theirs too
+    main, *threads = (sum(thread['states'].get(s, 0) for s in ('user', 'system', 'trap')) for thread in process['threads'])
+    # starting and ending is theirs too, which may take as long as it likes
+    t.ratio(sum(threads), truth['threads.cpu'], 0.99, float('inf'), 'threads.cpu')
+    t.within(sum(threads) <= truth['cpu'] - monitor_cpu(process) - main, f'{sum(threads)} s of {truth["cpu"]}, of which {main} are the first thread\'s')
 
 
 @test(alone=True, engines=True)
