@@ -76,7 +76,7 @@ void writer_thread_begin(struct thread *thread, uint64_t time_ns)
 	thread->lane.time = thread->begin_us;
 	uint8_t *out = room(thread);
 
-	if (out)
+	if (out && !thread->closed)
 		put_begin(thread, out);
 }
 

@@ -12,6 +12,7 @@
 struct record_buffer;
 struct thread;
 
+/* Of a closed thread only room is made: its life is said to begin when it is not any more. */
 void writer_thread_begin(struct thread *thread, uint64_t time_ns);
 void writer_thread_end(struct thread *thread, uint64_t time_ns);
 /* tag: FORMAT_TAG_NAME, or of its group or the group's parent. */

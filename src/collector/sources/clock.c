@@ -428,6 +428,17 @@ void clock_begin(struct thread *thread)
 	clock->last.cpu_ns = 0;
 }
 
+void clock_begin_program(struct thread *thread)
+{
+	struct clock_account *clock = &thread->clock;
+
+	clock->last.now_ns = 0;
+	clock_begin(thread);
+	clock->recorded_ns = recording_clock_ns(clock->last.now_ns, &(bool){0});
+	thread->closed = false;
+	writer_thread_begin(thread, clock->last.now_ns);
+}
+
 bool clock_has_waits(const struct thread *thread)
 {
 	const struct clock_account *clock = &thread->clock;
@@ -455,6 +466,26 @@ void clock_settle(struct thread *thread, uint32_t stack)
 	settle(thread, stack);
 	if (was_cut(thread, &whole))
 		skip_to(thread, &whole);
+}
+
+void clock_leave_off(struct thread *thread)
+{
+	struct clock_reading reading;
+
+	clock_read(&reading);
+	struct clock_reading whole = reading;
+
+	if (!in_window(thread, &reading))
+		return;
+	account(thread, &reading);
+	if (was_cut(thread, &whole))
+		enter_pause(thread, &whole);
+}
+
+void clock_settle_left(struct thread *thread, uint32_t stack)
+{
+	if (!thread->clock.paused)
+		settle(thread, stack);
 }
 
 /* ---- from outside the thread ---- */
