@@ -33,15 +33,16 @@ def a_socket_in_a_directory_of_another_user(t):
     """Where others could put one in its place it is refused, also through a link of theirs; one's own directory serves."""
     t.need_root()
     make_kinds.make(str(t.directory))
-    for name, mode, owner in ('theirs', 0o755, OTHER), ('for_all', 0o777, 0), ('own', 0o755, 0), ('sticky', 0o1777, 0):
+    for name, mode, owner, group in (('theirs', 0o755, OTHER, OTHER), ('for_all', 0o777, 0, 0), ('for_a_group', 0o775, 0, OTHER), ('for_root_s_own_group', 0o775, 0, 0),
+                                     ('own', 0o755, 0, 0), ('sticky', 0o1777, 0, 0), ('sticky_for_a_group', 0o1775, 0, OTHER)):
         (t.directory / name).mkdir()
-        os.chown(t.directory / name, owner, owner)
+        os.chown(t.directory / name, owner, group)
         (t.directory / name).chmod(mode)
     link_of_another(t.directory / 'link', t.directory / 'own')
-    for place in 'theirs', 'for_all', 'link':
+    for place in 'theirs', 'for_all', 'for_a_group', 'link':
         result = t.run(t.helio, 'view', '--no-open', '--unix', f'{place}/s', 'kinds.1.er', timeout=60)
         t.check(result.status == 1 and ('others could put a socket' in result.err or 'a link of another user' in result.err), f'{place}: {result.status} {result.err}')
-    for place in 'own/s', 'sticky/s', f'{t.directory}/own/s', 's':
+    for place in 'own/s', 'sticky/s', 'sticky_for_a_group/s', 'for_root_s_own_group/s', f'{t.directory}/own/s', 's':
         with Server(t, '--unix', place, 'kinds.1.er'):
             t.check((t.directory / place).is_socket(), place)
         t.check(not (t.directory / place).exists(), f'{place} at the end')
