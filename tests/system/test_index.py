@@ -166,6 +166,21 @@ def openmp(t):
 
 
 @test
+def own_sums_are_lost(t):
+    """Who empties the cache meanwhile ends a process whose sums were there already: nobody would make them again."""
+    experiment = t.collect(t.target('phases'), '0.05').experiment
+    index = Index(t, experiment)
+    t.equal(t.run(t.helio, 'index', '--share', '1/2', experiment, env=index.environment()).status, 0, 'share 1')
+    # a call that does nothing stands for what is removed at once
+    lost = (t.need('strace'), '-f', '-qq', '-o', '/dev/null', '-e', 'trace=renameat', '-e', 'inject=renameat:retval=0')
+    result = t.run(*lost, t.helio, 'index', '--share', '0/2', experiment, env=index.environment(), timeout=60)
+    t.check(result.status == 1 and 'are gone' in result.err, f'{result.status} {result.err}')
+    shutil.rmtree(index.cache)
+    index.make(2)
+    index.check('undisturbed')
+
+
+@test
 def other_machines(t):
     """A part that does not hold where it is read is an error after a while, and one of an earlier job is none."""
     experiment = t.collect(t.target('phases'), '0.05').experiment

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Java: methods whose shares are known by construction, in each mode; and that the machine runs as without us."""
+import os
 import pathlib
 import re
 import threading
@@ -8,6 +9,7 @@ from collections import Counter
 
 from harness import Skip, patience, test
 from test_attach import Attached, Program
+from test_hostile import spend
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'java'
 # What each spends in a round, of the time that one(n) spends by itself.
@@ -617,6 +619,39 @@ def sources(t):
         damaged[place] ^= 0x55
     packed.write_bytes(damaged)
     t.equal(listed(t, lost, '-setpath', str(packed))[0], False, 'in a damaged archive')
+
+
+@test
+def hostile_archives_of_sources(t):
+    """What has the place of an archive in the class path, and unpacks to however much: it takes 64 MB at most and no time; what holds a source of a possible size is read."""
+    need_agent(t)
+    (t.directory / 'src').mkdir()
+    (t.directory / 'src/Burner.java').write_text(SOURCE_OF_PACKAGE)
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory / 'classes', t.directory / 'src/Burner.java').status, 0, 'javac')
+    t.equal(t.run(t.need('jar'), 'cf', 'app.jar', '-C', 'classes', '.', cwd=t.directory).status, 0, 'jar')
+    experiment = t.collect(t.need('java'), '-cp', 'app.jar', 'pkg.deep.Burner', cwd=t.directory).experiment
+    place, lines = t.directory / 'app-sources.jar', SOURCE_OF_PACKAGE.encode()
+
+    def ask():
+        spent = spend(t, 'print', '-metrics', 'e.totalcpu:name', '-source', 'pkg.deep.Burner.main(java.lang.String[])', experiment)
+        t.check(spent[1] <= 64 << 20 and spent[0] < 30, f'{spent}')
+        return listed(t, experiment)[0]
+    t.equal(ask(), False, 'no archive')
+    for what, content, is_source in (('as many lines as can be', lines + b'\n' * (65535 - lines.count(b'\n')), True), ('more lines', lines + b'\n' * 65535, False),
+                                     ('no text', b'\xff' * (4 << 20), False), ('4 MB and more', lines + b' ' * (4 << 20), False), ('60 MB of lines', b'\n' * (60 << 20), False)):
+        with zipfile.ZipFile(place, 'w', zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr('pkg/deep/Burner.java', content)
+        t.equal(ask(), is_source, what)
+    place.unlink()
+    os.mkfifo(place)
+    t.equal(ask(), False, 'a pipe')
+    place.unlink()
+    with place.open('wb') as hollow:
+        hollow.truncate(1 << 40)
+    t.equal(ask(), False, 'a hole')
+    place.unlink()
+    place.symlink_to('/dev/zero')
+    t.equal(ask(), False, 'a device')
 
 
 @test

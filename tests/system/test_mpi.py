@@ -453,6 +453,8 @@ def communicators_that_are_many(t):
     experiment = record(t, 'openmpi', program, ranks=1).experiment
     rows = t.print(experiment, '-mpicomms')[0]['rows']
     t.check(4000 < len(rows) <= 4500 + 1, f'{len(rows)} communicators')
+    t.equal(t.print(experiment, '-limit', '3', '-mpicomms')[-1]['rows'], rows[:3], 'the first three')
+    t.check(f'{len(rows) - 3} more are not shown' in t.run(t.helio, 'print', '-limit', '3', '-mpicomms', experiment).out, 'others are told of')
     barriers = [row for row in t.print(experiment, '-mpistat')[0]['rows'] if row.get('function') == 'MPI_Barrier']
     t.equal(barriers[0]['calls'], 1000, 'all calls are there')
 

@@ -386,6 +386,21 @@ static struct session *await_part(struct index_job *job, unsigned first, unsigne
 	return session;
 }
 
+/* What this process has written: where it is no more, nobody makes it again. */
+static struct session *own_part(const struct index_job *job, unsigned length)
+{
+	unsigned own = job->share->number;
+	char *name = part_name(job, own, length);
+	struct session *session = cache_sums_load(name, sign_of(job, own, length), true);
+
+	if (!session)
+		diag_add(job->diags, DIAG_ERROR,
+			 "the sums that were written to the user's cache are gone from there, or do "
+			 "not hold any more");
+	free(name);
+	return session;
+}
+
 /* ---- the shares ---- */
 
 /* Whether what was opened can be kept. */
@@ -431,7 +446,7 @@ static enum status make_share(const struct index_job *job, char *const *paths, s
 static enum status join(struct index_job *job, unsigned length)
 {
 	unsigned own = job->share->number;
-	struct session *first = await_part(job, own, length);
+	struct session *first = own_part(job, length);
 	struct session *second = first ? await_part(job, own + length, length) : NULL;
 	struct strbuf body = {0};
 	enum status status = STATUS_INVALID;
