@@ -368,7 +368,10 @@ def real(t):
 
 @test
 def hpcc(t):
-    """The HPC Challenge of Debian: what it computes is what it computes bare, but for StarDGEMM, whose data are of the moment of its begin."""
+    """
+    The HPC Challenge of Debian, ranks of two threads of OpenMP's: what it computes is what it computes bare, but for StarDGEMM, whose data are of
+    the moment of its begin; each message has both ends, and each rank its parallel regions.
+    """
     program, example = t.need('hpcc'), pathlib.Path('/usr/share/doc/hpcc/examples/_hpccinf.txt')
     if not example.exists():
         raise Skip(f'no {example}')
@@ -379,13 +382,18 @@ def hpcc(t):
         (t.directory / 'hpccoutf.txt').unlink()
         return re.findall(r'^(?:HPL_(?:RnormI|XnormI|Anorm1|BnormI|N)|PTRANS_residual|MPIFFT_maxErr|MPIRandomAccess_Errors|Success)=.*', text, re.M)
 
-    t.equal(t.run(*launcher(t, 'openmpi'), program, env=ENVIRONMENT, timeout=300).status, 0, 'bare')
+    environment = {**ENVIRONMENT, 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
+    t.equal(t.run(*launcher(t, 'openmpi'), program, env=environment, timeout=300).status, 0, 'bare')
     bare = results()
     t.check(len(bare) == 9 and 'Success=1' in bare, f'{bare}')
-    run = record(t, 'openmpi', program)
+    run = t.collect(*launcher(t, 'openmpi'), program, options=TRACED, env=environment, timeout=300)
     t.equal(results(), bare, 'results')
-    answer = t.print(run.experiment, '-mpiwaits')[0]
-    t.equal((answer['sends_alone'], answer['receives_alone']), (0, 0), 'both ends of all its messages')
+    answers = t.print(run.experiment, '-mpiwaits', '-regions')
+    t.equal((answers[0]['sends_alone'], answers[0]['receives_alone']), (0, 0), 'both ends of all its messages')
+    regions = answers[-1]['rows'][1:]
+    t.check(regions and not any(row['name'].startswith('Construct') for row in regions), f'regions have names: {regions}')
+    ranks = [process for process in t.read(run.experiment).values() if 'omptrace' in process['traces']]
+    t.equal([max(event['threads'] for event in rank['traces']['omptrace'] if event['type'] == 'region') for rank in ranks], [2] * RANKS, 'threads of each rank')
 
 
 @test

@@ -166,11 +166,17 @@ static void keep_mode(struct rewriting *rewriting, enum view_mode mode)
 	rewriting->scanned->shown[mode] = shown;
 }
 
-/* Whether any runtime has said anything: its contexts, or what it is known to be. */
+/* An event's context; or a construct of OpenMP's that no event but its own has met. */
+static bool has_said(const struct process *process, enum format_runtime runtime)
+{
+	return process->contexts.said[runtime] ||
+	       (runtime == RUNTIME_OPENMP && process->traces[TRACE_OMP].rows.count);
+}
+
 static bool is_wanted(const struct process *process)
 {
 	for (size_t i = 0; i < COUNT(runtimes); i++)
-		if (process->contexts.said[runtimes[i]->runtime])
+		if (has_said(process, runtimes[i]->runtime))
 			return true;
 	return false;
 }
@@ -189,7 +195,7 @@ void modes_rewrite(struct session *session, const struct experiment *experiment,
 	find_pairs(&rewriting);
 	set_limits(&rewriting);
 	for (size_t i = 0; i < COUNT(runtimes); i++) {
-		if (!process->contexts.said[runtimes[i]->runtime])
+		if (!has_said(process, runtimes[i]->runtime))
 			continue;
 		runtimes[i]->rewrite(&rewriting);
 		session->has_modes = true;
