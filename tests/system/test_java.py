@@ -15,6 +15,7 @@ SHARES = {'Shares.two(long)': 2, 'Shares.recurse(int, long)': 1, 'Shares.lambda$
           'Shares.one(long)': 2}  # once by itself, once by reflection
 NATIVE = {'Shares.nativeWork(long)': 1, 'Shares.nativeCalls(long)': 1, 'Shares.back(long)': 1}
 JDKS = '/usr/lib/jvm'
+ARRAY = 64 * 1024 + 16  # of Garbage.java
 
 
 def built_natives(t, source):
@@ -137,15 +138,19 @@ def all_collectors(t):
         t.check('Shares.work(long)' in rows, f'{name}: {sorted(rows)[:30]}')
 
 
+def jdks():
+    found = sorted({path.parent.parent.resolve() for path in pathlib.Path(JDKS).glob('*/bin/java')})
+    if not found:
+        raise Skip('no JDK')
+    return found
+
+
 @test()
 def each_jdk(t):
     """-j DIR chooses the machine; X.class names the class."""
     built(t)
     need_agent(t)
-    found = sorted({path.parent.parent.resolve() for path in pathlib.Path(JDKS).glob('*/bin/java')})
-    if not found:
-        raise Skip('no JDK')
-    for jdk in found:
+    for jdk in jdks():
         result = t.collect(t.directory / 'Shares.class', 4, options=('-j', jdk, '-J', '-Xmx64m -Xms16m'), status=3)
         log = (result.experiment / 'log.xml').read_text()
         t.check(f'exe="{jdk}/bin/java"' in log, f'{jdk}: {re.findall("exe=.*?cwd", log)}')
@@ -250,7 +255,7 @@ def collections(t):
     for name in ('Serial', 'Parallel', 'G1'):
         experiment, logged, requests = collections_of(t, name, f'-XX:+Use{name}GC')
         rows = t.print(experiment, '-metrics', 'e.total:e.totalcpu:name', '-gcevents')[-1]['rows'][1:]
-        shown = [re.fullmatch(r'Process 1, GCEvent (\d+), began ([\d.]+) s, took ([\d.]+) s, thread (\d+) \(VM Thread\)', row['name']) for row in rows
+        shown = [re.fullmatch(r'Process 1, GCEvent (\d+), began ([\d.]+) s, took ([\d.]+) s, thread (\d+) \(VM Thread\), System.gc\(\), heap .*', row['name']) for row in rows
                  if row['name'] != '(none)']
         t.check(all(shown), f'{name}: {[row["name"] for row in rows]}')
         t.equal([int(row[1]) for row in shown], list(range(1, len(logged) + 1)), f'{name}: numbers')
@@ -274,6 +279,73 @@ def collections(t):
         meanwhile = time(f'GCEVENT && THRID == {thread}')
         t.within(0.8 * sum(took) <= meanwhile <= 1.2 * sum(took) + 0.02, f'{name}: {meanwhile} s of the thread in {sum(took)} s of collections')
         t.near(sum(time(f'GCEVENT == {i + 1} && THRID == {thread}') for i in range(len(took))), meanwhile, f'{name}: one by one', absolute=0.01)
+
+
+def why_collected(t, java, name, *flags):
+    """The program's collections, as the timeline has them and as the second reader does."""
+    result = t.collect(java, *flags, '-Xmx128m', '-cp', t.directory, 'Garbage', 600, options=('-F', 'off'))
+    shown = t.print(result.experiment, '-timeline', '1000')[-1]['collections']
+    second = t.read(result.experiment)['']['collections_more']
+    t.equal([(row.get('heap_before', -1), row.get('heap_after', -1), row.get('cause', ''), row.get('collector', '')) for row in shown], second, name)
+    return result.experiment, shown
+
+
+def logged_collections(log):
+    """(what it is called, with causes, MB before, MB after) of each line."""
+    return [(match[1], int(match[2]), int(match[3])) for match in re.finditer(r'Pause (.*) (\d+)M->(\d+)M\(.*ms', log.read_text())]
+
+
+def check_causes(t, name, shown, logged):
+    """
+    Stops are those of the log, some of which have two lines there: cause and before of the first, all else of the last.
+    When a stop ends there is, beside what the log has, the array that has waited for it. Of a collection of all objects that Parallel
+    makes in a stop for an allocation the log says that it was its own choice.
+    """
+    def ends_so(row, megabytes):
+        return row['heap_after'] - ARRAY >> 20 <= megabytes <= row['heap_after'] >> 20
+    lines = list(logged)
+    for row in shown:
+        why, before, after = lines.pop(0)
+        why = what = why.replace('Full (Ergonomics)', 'Full (Allocation Failure)')
+        t.equal(row['heap_before'] >> 20, before, f'{name}: before, {row} {what}')
+        while not ends_so(row, after) and lines:
+            what, _, after = lines.pop(0)
+        t.check(ends_so(row, after), f'{name}: after, {row} {what}')
+        concurrent = what.startswith(('Remark', 'Cleanup'))
+        t.check('cause' not in row if concurrent else f'({row.get("cause")})' in why, f'{name}: {row} is {why}')
+        kind = 'concurrent' if concurrent else what.split()[0].lower()
+        t.check(f' {kind} ' in row.get('collector', ' concurrent '), f'{name}: {row} is {what}')
+    t.equal(lines, [], f'{name}: {shown} {logged}')
+
+
+@test(alone=True)
+def causes_of_collections(t):
+    """Why each was done and the heap in use before and after, as the machine's log has them, whatever JDK and collector; also in text."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '--release', '8', '-d', t.directory, SOURCE / 'Garbage.java').status, 0, 'javac')
+    for jdk in jdks():
+        for collector in ('Serial', 'Parallel', 'G1'):
+            name, log = f'{jdk} {collector}', t.directory / f'{jdk.name}.{collector}.log'
+            experiment, shown = why_collected(t, jdk / 'bin/java', name, f'-XX:+Use{collector}GC', f'-Xlog:gc:file={log}')
+            logged = logged_collections(log)
+            t.check({'System.gc()'} < {row.get('cause') for row in shown}, f'{name}: {shown}')
+            check_causes(t, name, shown, logged)
+            rows = [row['name'] for row in t.print(experiment, '-gcevents')[-1]['rows'][1:] if row['name'] != '(none)']
+            first = min(rows, key=lambda row: int(re.search(r'GCEvent (\d+)', row)[1]))
+            heap = ' to '.join(f'{shown[0][key] / 2**20:.1f} MiB' for key in ('heap_before', 'heap_after'))
+            t.check(first.endswith(f', {shown[0]["cause"]}, heap {heap}, {shown[0]["collector"]}'), f'{name}: {rows}')
+
+
+@test
+def collections_without_counters(t):
+    """A machine that keeps no counters tells no cause, but its heap; one that has them in no file tells both."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '-d', t.directory, SOURCE / 'Garbage.java').status, 0, 'javac')
+    for flag, told in (('-XX:-UsePerfData', False), ('-XX:+PerfDisableSharedMem', True)):
+        _, shown = why_collected(t, t.need('java'), flag, '-XX:+UseSerialGC', flag)
+        t.check(shown and all(('cause' in row, 'collector' in row) == (told, told) for row in shown), f'{flag}: {shown}')
+        t.check(all(row['heap_before'] > row['heap_after'] for row in shown if row.get('cause') == 'System.gc()'), f'{flag}: {shown}')
+        t.check(max(row['heap_before'] for row in shown) <= 128 << 20, f'{flag}: {shown}')
 
 
 @test
