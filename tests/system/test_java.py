@@ -211,6 +211,29 @@ def monitors_and_native_code(t):
     t.check(not any('(monitor' in row['name'] for row in native), 'monitors in spite of n')
 
 
+@test(alone=True)
+def parking(t):
+    """Parked threads by the class of what they wait for, as long as they say themselves; a wait in the library is named by what the program uses."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '--release', '8', '-g', '-d', t.directory, SOURCE / 'Parking.java').status, 0, 'javac')
+    for jdk in jdks():
+        result = t.collect(jdk / 'bin/java', '-cp', t.directory, 'Parking', options=('-s', 'on'))
+        truth = {name: int(ns) / 1e9 for name, ns in re.findall(r'([\w.$]+) (\d+)', result.out)}
+        t.equal(len(truth), 8, f'{jdk}: {result.out}')
+        rows = {row['name']: row for row in t.print(result.experiment, '-locks')[-1]['rows']}
+        t.check({f'{name} (parking)' for name in truth} <= set(rows), f'{jdk}: {truth}, {sorted(rows)}')
+        for name, seconds in truth.items():
+            row = rows[f'{name} (parking)']
+            t.within(0.8 * 0.060 <= row['sync'] <= seconds, f'{jdk} {name}: {row["sync"]} of {seconds} s, 0.06 of them are certain')
+            t.equal(row['waiters'], 1, f'{jdk} {name}: threads')
+        functions = {row['name']: row for row in t.print(result.experiment, '-metrics', 'i.sync:name', '-functions')[-1]['rows']}
+        park = sum(row['i.sync'] for name, row in functions.items() if re.fullmatch(r'(jdk\.internal|sun)\.misc\.Unsafe\.park\(.*\)', name))
+        parked = sum(row['sync'] for name, row in rows.items() if name.endswith('(parking)'))
+        t.within(0.99 * park <= parked + 0.001 and parked <= park + 0.001, f'{jdk}: {parked} s, {park} s in Unsafe.park')
+        one = t.print(result.experiment, '-lock', 'java.util.concurrent.Semaphore')[-1]
+        t.check('(parking)' in str(one) and 'Semaphore.acquire' in str(one), f'{jdk}: {str(one)[:1000]}')
+
+
 def collections_of(t, name, *flags):
     """
     The experiment of 8 collections that are asked for, what each took by the machine's log, and all requests by the program.
