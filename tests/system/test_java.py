@@ -513,6 +513,21 @@ def compilations(t, result):
 
 
 @test()
+def compiled_methods(t):
+    """How often methods were compiled, and how much code that made: as the machine prints it, and as the second reader counts it."""
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Recompiled.java').status, 0, 'javac')
+    result = collected(t, '-XX:+PrintCompilation', 'Recompiled', 50, status=0)
+    printed = len(re.findall(r'^ +\d+ +\d+ .*::.*\((?:\d+ bytes|native)\)(?: +\(static\))? *$', result.out, re.M))
+    second = [f['size'] for f in t.read(result.experiment)['']['functions'] if re.match(r'L[^;]*;\.', f['name']) and not f['address'] >> 63]
+    row = t.print(result.experiment, '-statistics')[-1]['rows'][0]
+    t.equal((row['compiled'], row['compiled_bytes']), (len(second), sum(second)), 'second reader')
+    # it prints when it begins to compile: what is under way at the end becomes no code
+    t.within(0.8 * printed <= row['compiled'] <= printed, f'{row["compiled"]} compilations, {printed} printed')
+    text = t.run(t.helio, 'print', '-statistics', result.experiment).out
+    t.equal(re.findall(r'(?:Compiled methods of Java|Bytes of their code): +(\d+)', text), [str(row['compiled']), str(row['compiled_bytes'])], text)
+
+
+@test()
 def each_compilation(t):
     """What is compiled anew is a function of its own in machine mode: its time, its code at its addresses, its lines; in user mode they are one."""
     t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Recompiled.java').status, 0, 'javac')
