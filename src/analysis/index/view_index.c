@@ -180,7 +180,25 @@ static const char *omp_label(const struct session *session, struct arena *arena,
 	return symbols_name((struct session *)(uintptr_t)session, function, NAME_LONG);
 }
 
-/* "Process 1, GCEvent 2, began 0.123456 s, took 0.004567 s, thread 9 (VM Thread)" */
+/* ", Allocation Failure, heap 63.4 MiB to 5.0 MiB, G1 young collection pauses"; what is not known
+ * is left out. */
+static const char *collection_more(const struct collections *all, const struct collection *of,
+				   struct arena *arena)
+{
+	const double mib = 1024 * 1024;
+	const char *cause = collections_words(all, of->cause);
+	const char *collector = collections_words(all, of->collector);
+	const char *heap = of->before && of->after
+				   ? arena_printf(arena, ", heap %.1f MiB to %.1f MiB",
+						  (double)(of->before - 1) / mib,
+						  (double)(of->after - 1) / mib)
+				   : "";
+
+	return arena_printf(arena, "%s%s%s%s%s", *cause ? ", " : "", cause, heap,
+			    *collector ? ", " : "", collector);
+}
+
+/* "Process 1, GCEvent 2, began 0.123456 s, took 0.004567 s, thread 9 (VM Thread), ..." */
 static const char *collection_label(const struct session *session, struct arena *arena,
 				    uint64_t value)
 {
@@ -198,12 +216,13 @@ static const char *collection_label(const struct session *session, struct arena 
 	const struct profile_thread *thread = profile_find_thread(profile, of->thread);
 	const char *name = thread ? profile_thread_name(profile, thread) : "";
 
-	return arena_printf(
-		arena,
-		"Process %llu, GCEvent %llu, began %.6f s, took %.6f s, thread "
-		"%llu%s%s%s",
-		id, number, (double)of->begin_ns / 1e9, (double)(of->end_ns - of->begin_ns) / 1e9,
-		(unsigned long long)of->thread, *name ? " (" : "", name, *name ? ")" : "");
+	return arena_printf(arena,
+			    "Process %llu, GCEvent %llu, began %.6f s, took %.6f s, thread "
+			    "%llu%s%s%s%s",
+			    id, number, (double)of->begin_ns / 1e9,
+			    (double)(of->end_ns - of->begin_ns) / 1e9,
+			    (unsigned long long)of->thread, *name ? " (" : "", name,
+			    *name ? ")" : "", collection_more(&profile->collections, of, arena));
 }
 
 static const char *label_of(const struct session *session, const struct index_object *object,

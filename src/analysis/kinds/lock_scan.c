@@ -228,6 +228,14 @@ static uint32_t lock_of_class(struct lock_scan *scan, uint64_t number)
 	return named_lock(scan, SYNC_MONITOR, key, class, NULL);
 }
 
+static uint32_t lock_of_parking(struct lock_scan *scan, uint32_t stack)
+{
+	uint32_t class = lock_parking_class(scan, stack);
+
+	return named_lock(scan, LOCK_PARKING, class, string_table_text(&scan->classes, class),
+			  NULL);
+}
+
 /* Ordered sections go by where they are in the code, which user mode shows below the wait. */
 static uint32_t lock_of_place(struct lock_scan *scan, uint32_t stack)
 {
@@ -250,8 +258,9 @@ static bool has_own_name(const struct lock_event *event)
 {
 	unsigned family = family_of(event->type);
 
-	return family == SYNC_JOIN || family == SYNC_MONITOR || family == LOCK_ORDERED ||
-	       family == LOCK_ATOMIC || (family == LOCK_CRITICAL && !event->object);
+	return family == SYNC_JOIN || family == SYNC_MONITOR || family == LOCK_PARKING ||
+	       family == LOCK_ORDERED || family == LOCK_ATOMIC ||
+	       (family == LOCK_CRITICAL && !event->object);
 }
 
 static uint32_t lock_of(struct lock_scan *scan, const struct lock_event *event, uint64_t time_ns,
@@ -267,6 +276,8 @@ static uint32_t lock_of(struct lock_scan *scan, const struct lock_event *event, 
 		return named_lock(scan, family, scan->image, "<threads>", NULL);
 	if (family == SYNC_MONITOR)
 		return lock_of_class(scan, event->object);
+	if (family == LOCK_PARKING)
+		return lock_of_parking(scan, stack);
 	if (event->type == LOCK_ORDERED)
 		return lock_of_place(scan, stack);
 	if (event->type == LOCK_ATOMIC)
@@ -362,9 +373,13 @@ static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t numb
 		count_thread(holders, number, (uint32_t)event->owner, &lock->holders);
 }
 
-static void count_row(struct lock_scan *scan, const struct lock_event *event,
-		      const struct event_run *run, size_t row)
+static void count_row(struct lock_scan *scan, struct lock_event *event, const struct event_run *run,
+		      size_t row)
 {
+	if (event->type == SYNC_CONDITION &&
+	    lock_parking_class(scan, event_stacks(run)[row]) != LOCK_NOT_PARKED)
+		event->type = LOCK_PARKING;
+
 	uint32_t of = lock_of(scan, event, event_times(run)[row], event_stacks(run)[row]);
 
 	if (of == NO_LOCK)
@@ -484,6 +499,7 @@ static void forget_all(struct lock_scan *scan)
 		hash_map_fini(&scan->variables[family]);
 	string_table_fini(&scan->classes);
 	string_table_fini(&scan->places);
+	hash_map_fini(&scan->parkings);
 	hash_map_fini(&scan->waiters);
 	hash_map_fini(&scan->holders);
 	scan->total = (struct lock){.name = "<Total>"};
@@ -620,6 +636,7 @@ const char *lock_type_name(unsigned type)
 		"OpenMP lock",
 		"atomic construct",
 		"ordered section",
+		"parking",
 	};
 
 	_Static_assert(COUNT(names) == LOCK_TYPES &&
