@@ -47,10 +47,7 @@ bool query_chooses_any(const struct query *query, struct session *session)
 	bool found = false;
 
 	for (size_t k = 0; k < MEASURE_COUNT && !found; k++)
-		for (size_t i = 0; finished_has(&tally->weights, (enum measure)k) &&
-				   i < tally->weights.nodes && !found;
-		     i++)
-			found = finished_at(&tally->weights, (enum measure)k, i);
+		found = tally->weights.of[k].count;
 	tally_release(tally);
 	return found;
 }
