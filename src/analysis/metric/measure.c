@@ -26,21 +26,23 @@ void measure_grow(struct measure_sums *sums, size_t nodes)
 	sums->nodes = nodes;
 }
 
+static void fold(struct measure_sums *to, struct measure_sums *from, enum measure measure,
+		 const uint32_t *map)
+{
+	uint64_t *sums = from->of[measure], *of = sums ? measure_array(to, measure) : NULL;
+
+	/* What is not written takes no memory: most of many measures is 0. */
+	for (size_t node = 0; sums && node < from->nodes; node++)
+		if (sums[node])
+			of[map ? map[node] : node] += sums[node];
+	free(sums);
+	from->of[measure] = NULL;
+}
+
 void measure_fold(struct measure_sums *to, struct measure_sums *from, const uint32_t *map)
 {
-	for (size_t i = 0; i < MEASURE_COUNT; i++) {
-		if (!from->of[i])
-			continue;
-
-		uint64_t *of = measure_array(to, (enum measure)i);
-
-		/* What is not written takes no memory: most of many measures is 0. */
-		for (size_t node = 0; node < from->nodes; node++)
-			if (from->of[i][node])
-				of[map ? map[node] : node] += from->of[i][node];
-		free(from->of[i]);
-		from->of[i] = NULL;
-	}
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		fold(to, from, (enum measure)i, map);
 	measure_fini(from);
 }
 
@@ -114,6 +116,21 @@ void measure_finish(struct finished_sums *to, struct measure_sums *from)
 	*from = (struct measure_sums){0};
 }
 
+void measure_fold_last(struct finished_sums *out, struct measure_sums *to,
+		       struct measure_sums *from, size_t count, const uint32_t *map)
+{
+	*out = (struct finished_sums){.nodes = to->nodes};
+	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		for (size_t k = 0; k < count; k++)
+			fold(to, &from[k], (enum measure)i, map);
+		if (to->of[i])
+			out->of[i] = finish(to->of[i], to->nodes);
+	}
+	for (size_t k = 0; k < count; k++)
+		measure_fini(&from[k]);
+	*to = (struct measure_sums){0};
+}
+
 void finished_take(struct finished_sums *to, enum measure measure, uint64_t *sums)
 {
 	to->of[measure] = finish(sums, to->nodes);
@@ -148,6 +165,16 @@ size_t finished_size(const struct finished_sums *sums)
 			size += words * (sizeof(*of->marks) + sizeof(*of->before)) +
 				of->count * (of->wide ? sizeof(*of->wide) : sizeof(*of->narrow));
 	}
+	return size;
+}
+
+size_t finished_counting_size(const struct finished_sums *sums)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		if (sums->of[i].marks)
+			size += sums->nodes * sizeof(uint64_t);
 	return size;
 }
 

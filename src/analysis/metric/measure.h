@@ -91,12 +91,20 @@ void measure_fini(struct measure_sums *sums);
 
 /* Of `from` nothing is left. */
 void measure_finish(struct finished_sums *to, struct measure_sums *from);
+/*
+ * Both at once, of the last sums to be folded: measure by measure, so that there are never two sets
+ * of all measures.
+ */
+void measure_fold_last(struct finished_sums *out, struct measure_sums *to,
+		       struct measure_sums *from, size_t count, const uint32_t *map);
 /* The sums of one measure, of which there were none, an array over the nodes that is freed. */
 void finished_take(struct finished_sums *to, enum measure measure, uint64_t *sums);
 /* Adds to a sum after all. */
 void finished_add(struct finished_sums *to, enum measure measure, size_t node, uint64_t value);
 void finished_fini(struct finished_sums *sums);
 size_t finished_size(const struct finished_sums *sums); /* bytes */
+/* … that they took while they were counted. */
+size_t finished_counting_size(const struct finished_sums *sums);
 static inline bool finished_has(const struct finished_sums *sums, enum measure measure)
 {
 	return sums->of[measure].marks;

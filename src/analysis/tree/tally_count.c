@@ -30,13 +30,14 @@ void tally_count(const struct tally *tally, size_t nodes, struct finished_sums *
 			states[k] = &sums[k];
 		}
 		scan_process(tally, process, count_piece, states);
-		for (size_t k = 0; k < threads; k++) {
+		if (i + 1 == session->scanned.count)
+			measure_fold_last(out, &all, sums, threads, map);
+		for (size_t k = 0; k < threads; k++)
 			measure_fold(&all, &sums[k], map);
-			measure_fini(&sums[k]);
-		}
 		free(owned);
 	}
-	measure_finish(out, &all);
+	if (!session->scanned.count)
+		measure_finish(out, &all);
 	free(states);
 	free(sums);
 }

@@ -264,7 +264,7 @@ static void fill_row(struct callers_view *view, size_t index, uint32_t block, ui
 
 	table_name_row(view->tally, view->query, table, function, row);
 	row->id = function;
-	row->block = block;
+	row_set_block(row, block);
 	row->mark = mark;
 	for (size_t i = 0; i < table->column_count; i++)
 		table->values[index * table->column_count + i] =
