@@ -333,7 +333,8 @@ void experiment_profile_read(struct experiment_profile *profile, const struct re
 
 	*profile = (struct experiment_profile){.present = state != FILE_MISSING,
 					       .damaged = state == FILE_UNUSABLE,
-					       .rows.columns = ROW_FIELD + PROFILE_FIELDS};
+					       .rows.columns = ROW_FIELD + PROFILE_FIELDS,
+					       .rows.are_full = true};
 	if (state != FILE_USABLE)
 		return;
 	rows_open(&profile->rows);
@@ -370,6 +371,7 @@ void experiment_profile_fill(struct experiment_profile *profile, const struct pr
 	struct profile_reader reader = {.profile = profile};
 
 	profile->rows.columns = ROW_FIELD + PROFILE_FIELDS;
+	profile->rows.are_full = true;
 	rows_open(&profile->rows);
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_event *event = &events[i];

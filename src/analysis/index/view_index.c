@@ -380,13 +380,13 @@ static void fill_rows(const struct session *session, const struct index_object *
 
 	table->rows[0].name = "<Total>";
 	details[0].value = INDEX_UNKNOWN;
-	table->rows[0].detail = &details[0];
+	row_set_detail(&table->rows[0], &details[0]);
 	for (size_t row = 1; row < table->row_count; row++) {
 		uint32_t group = keys[row - 1].index;
 
 		table->rows[row].id = group + 1;
 		details[row].value = groups->values.items[group];
-		table->rows[row].detail = &details[row];
+		row_set_detail(&table->rows[row], &details[row]);
 		table->rows[row].name =
 			label_of(session, object, &table->arena, groups->values.items[group]);
 	}

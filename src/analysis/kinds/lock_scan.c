@@ -16,7 +16,6 @@
 #include "base/array.h"
 #include "format/lineage.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,21 +130,20 @@ static uint32_t lock_of_block(struct lock_scan *scan, unsigned family, uint32_t 
 	uint32_t node = session_shown(&scan->session->scanned.items[scan->process_number],
 				      VIEW_USER, trace_stack(heap, row));
 	uint64_t offset = address - trace_field(heap, HEAP_ADDRESS, row);
-	char key[80];
-	int length = snprintf(key, sizeof(key), "%u %u %u %llx", family, scan->process_number, node,
-			      (unsigned long long)offset);
+	uint64_t maker = (uint64_t)scan->process_number << 32 | node;
 
-	if (!is_in_part(scan, hash_text(key, (size_t)length)))
+	if (!is_in_part(scan, hash_pair(hash_pair(maker, offset), family)))
 		return NO_LOCK;
 
-	uint32_t number = string_table_add(&scan->block_keys, key);
-	uint32_t known = hash_map_get(&scan->block_locks, number);
+	struct hash_map *locks = &scan->block_locks[family];
+	uint64_t key = (uint64_t)key_numbers_put(&scan->block_makers, maker) << 32 |
+		       key_numbers_put(&scan->block_offsets, offset);
+	uint32_t known = hash_map_get(locks, key);
 
 	if (known == HASH_NONE) {
 		if (!may_add_plain(scan))
 			return NO_LOCK;
-		known = hash_map_put(&scan->block_locks, number,
-				     add_block(scan, family, node, offset));
+		known = hash_map_put(locks, key, add_block(scan, family, node, offset));
 	}
 	return known | IS_PLAIN;
 }
@@ -483,10 +481,12 @@ static void forget_list(struct lock_list *list)
 static void forget_part(struct lock_scan *scan)
 {
 	forget_list(&scan->plain);
-	for (unsigned family = 0; family < LOCK_TYPES; family++)
+	for (unsigned family = 0; family < LOCK_TYPES; family++) {
 		hash_map_fini(&scan->addresses[family]);
-	string_table_fini(&scan->block_keys);
-	hash_map_fini(&scan->block_locks);
+		hash_map_fini(&scan->block_locks[family]);
+	}
+	key_numbers_fini(&scan->block_makers);
+	key_numbers_fini(&scan->block_offsets);
 	arena_fini(&scan->plain_names);
 }
 

@@ -5,6 +5,7 @@
 
 #include "analysis/data/block_index.h"
 #include "analysis/tree/tally.h"
+#include "base/key_numbers.h"
 
 #include <pthread.h>
 
@@ -103,8 +104,9 @@ struct lock_scan {
 	struct hash_map variables[LOCK_TYPES]; /* by family, → number among the named */
 	struct block_index blocks;	       /* of the process in hand */
 	struct hash_map block_rows;	       /* address → row of the heap trace */
-	struct string_table block_keys, classes, places;
-	struct hash_map block_locks;	  /* number of a key → number among the plain */
+	struct key_numbers block_makers, block_offsets; /* of locks in blocks, in the part */
+	struct hash_map block_locks[LOCK_TYPES]; /* by family, numbers of both → among the plain */
+	struct string_table classes, places;
 	struct hash_map parkings;	  /* process << 32 | node → lock_parking_class() */
 	struct hash_map waiters, holders; /* of all locks */
 };
