@@ -68,8 +68,31 @@ def of_netpipe(bench, repeats):
     return [[how, f'{statistics.median(values):.2f}' if values else ''] for how, values in measured.items()]
 
 
+def loop_time(bench, before):
+    """Seconds that LAMMPS says that its steps took."""
+    said = lines(bench, [*before, 'mpirun.openmpi', '-np', '2', shutil.which('lmp'), '-in', common.ROOT / 'tests' / 'targets' / 'lammps_melt.txt', '-log', 'none'])
+    found = re.search(r'^Loop time of ([\d.]+)', '\n'.join(said), re.M)
+    return float(found[1]) if found else float('nan')
+
+
+def of_lammps(bench, rounds):
+    """Steps recorded / bare: each run lies between two bare ones."""
+    ways = {'-m on, no clock': ['-p', 'off', '-m', 'on'], '-m on': ['-m', 'on'], '-m off': ['-m', 'off']}
+    ratios = {name: [] for name in ways}
+    for _ in range(rounds):
+        bare = loop_time(bench, [])
+        for name, options in ways.items():
+            out = bench.fresh('.er')
+            used = loop_time(bench, [bench.helio, 'collect', '-q', *options, '-o', out])
+            common.remove(out)
+            after = loop_time(bench, [])
+            ratios[name].append(2 * used / (bare + after))
+            bare = after
+    return [[name, common.shown(common.estimate(values))] for name, values in ratios.items()]
+
+
 def mpi(bench, names):
-    """ns per call, bytes per event; NetPIPE."""
+    """ns per call, bytes per event; NetPIPE; LAMMPS."""
     repeats = 3 if bench.quick else 9
     rows = []
     for implementation in IMPLEMENTATIONS:
@@ -78,3 +101,6 @@ def mpi(bench, names):
     common.table(f'Calls of MPI: ns each, median of {repeats}', ['', 'bare', 'traced', 'more', 'bytes per event'], rows)
     if shutil.which('NPopenmpi') and not names:
         common.table(f'NetPIPE, a message of 1 byte: us, median of {repeats}', ['', 'latency'], of_netpipe(bench, repeats))
+    if shutil.which('lmp') and (not names or 'lammps' in names):
+        rounds = bench.rounds or (3 if bench.quick else 20)
+        common.table(f'LAMMPS, a melt on 2 ranks: its loop time / bare, {rounds} rounds. {common.LEGEND}', ['', 'ratio'], of_lammps(bench, rounds))

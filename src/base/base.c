@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,11 @@ char *xstrndup(const char *text, size_t length)
 	memcpy(copy, text, length);
 	copy[length] = '\0';
 	return copy;
+}
+
+void memory_give_back(void)
+{
+	malloc_trim(0);
 }
 
 char *xstrdup(const char *text)

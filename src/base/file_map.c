@@ -58,6 +58,14 @@ static bool is_private(gid_t group)
 	       found && !entry.gr_mem[0];
 }
 
+bool file_keeps_its_names(const struct stat *info)
+{
+	mode_t others = info->st_mode & S_ISVTX ? 0 : info->st_mode & (S_IWGRP | S_IWOTH);
+
+	return (!info->st_uid || info->st_uid == geteuid()) && !(others & S_IWOTH) &&
+	       (!(others & S_IWGRP) || is_private(info->st_gid));
+}
+
 bool file_gives_commands(int fd)
 {
 	struct stat info;

@@ -43,6 +43,12 @@ bool file_is_trusted(const struct stat *info);
  * they can put there, by link or name, what is this user's already.
  */
 bool file_gives_commands(int fd);
+/*
+ * Whether nobody but this user and root can put something else in place of what is theirs in a
+ * directory of that owner and mode; all may write to it where it is sticky, and so may a private
+ * group, as above.
+ */
+bool file_keeps_its_names(const struct stat *info);
 /* From now on lost pages of mapped files, those of libraries too, read as zeros.  Idempotent. */
 void file_map_guard(void);
 /* Whether a mapped file has lost pages since the process began. */

@@ -16,6 +16,8 @@ void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *text);
+/* What has been freed goes back to the system: before something that is much larger than it. */
+void memory_give_back(void);
 char *xstrndup(const char *text, size_t length);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *xvasprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0)));

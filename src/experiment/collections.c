@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "experiment/collections.h"
 
+#include "format/format.h"
 #include "format/varint.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TIME_MAX_NS (1ull << 62) /* 146 years; later is damage */
 
@@ -17,9 +19,45 @@ const uint8_t *collections_read(struct collections *collections, uint64_t thread
 	in = in ? varint_get(in, end, &duration) : NULL;
 	if (!in || begin > TIME_MAX_NS || duration > TIME_MAX_NS)
 		return NULL;
-	*vec_push(&collections->list) = (struct collection){begin, begin + duration, thread};
+	*vec_push(&collections->list) = (struct collection){
+		.begin_ns = begin, .end_ns = begin + duration, .thread = thread};
 	collections->sum_ns += duration;
 	return in;
+}
+
+static const uint8_t *read_words(struct collections *collections, uint32_t *words,
+				 const uint8_t *in, const uint8_t *end)
+{
+	char text[FORMAT_NAME_ROOM];
+	uint64_t length;
+
+	in = varint_get(in, end, &length);
+	if (!in || length >= sizeof(text) || length > (size_t)(end - in))
+		return NULL;
+	memcpy(text, in, length);
+	text[length] = 0;
+	*words = *text ? string_table_add(&collections->words, text) + 1 : 0;
+	return in + length;
+}
+
+const uint8_t *collections_read_more(struct collections *collections, uint64_t thread,
+				     const uint8_t *in, const uint8_t *end)
+{
+	struct collection *last = collections->list.count
+					  ? &collections->list.items[collections->list.count - 1]
+					  : NULL;
+
+	if (!last || last->thread != thread)
+		return NULL;
+	in = varint_get(in, end, &last->before);
+	in = in ? varint_get(in, end, &last->after) : NULL;
+	in = in ? read_words(collections, &last->cause, in, end) : NULL;
+	return in ? read_words(collections, &last->collector, in, end) : NULL;
+}
+
+const char *collections_words(const struct collections *collections, uint32_t words)
+{
+	return words ? string_table_text(&collections->words, words - 1) : "";
 }
 
 static int by_begin(const void *left, const void *right)
@@ -63,5 +101,6 @@ size_t collections_at(const struct collections *collections, uint64_t time_ns, s
 void collections_fini(struct collections *collections)
 {
 	vec_fini(&collections->list);
+	string_table_fini(&collections->words);
 	*collections = (struct collections){0};
 }

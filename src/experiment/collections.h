@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Garbage collections of a Java machine, from the records 0x8b of its profile. */
+/* Garbage collections of a Java machine, from the records 0x8b and 0x8c of its profile. */
 #ifndef HELIO_EXPERIMENT_COLLECTIONS_H
 #define HELIO_EXPERIMENT_COLLECTIONS_H
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <stdint.h>
@@ -10,17 +11,25 @@
 struct collection {
 	uint64_t begin_ns, end_ns; /* since the founder's start */
 	uint64_t thread;	   /* the number of the one that did it */
+	uint64_t before, after;	   /* bytes of the heap in use, plus 1; 0: not known */
+	uint32_t cause, collector; /* collections_words() */
 };
 
 /* In the order of their begin: their numbers are 1, 2 and so on. */
 struct collections {
 	VEC(struct collection) list;
 	uint64_t sum_ns; /* how long all took */
+	struct string_table words;
 };
 
 /* The fields of a record, of this thread; NULL: it is damaged. */
 const uint8_t *collections_read(struct collections *collections, uint64_t thread, const uint8_t *in,
 				const uint8_t *end);
+/* The same for what else is said of the one that was read last. */
+const uint8_t *collections_read_more(struct collections *collections, uint64_t thread,
+				     const uint8_t *in, const uint8_t *end);
+/* A cause or a collector; "": it is not known. */
+const char *collections_words(const struct collections *collections, uint32_t words);
 /* When all are read. */
 void collections_sort(struct collections *collections);
 /* The number of the one under way at a moment; 0: none.  `guess`: the last answer, or 0. */

@@ -30,9 +30,13 @@ uint64_t *context_table_field(const struct context_table *table, size_t number,
 struct event_context context_table_get(const struct context_table *table, size_t number)
 {
 	struct event_context context = {0};
-	const struct kept_context *kept = &table->items.items[number];
-	size_t at = kept->first;
+	const struct kept_context *kept;
+	size_t at;
 
+	if (number >= table->items.count) /* nothing was said of any event */
+		return context;
+	kept = &table->items.items[number];
+	at = kept->first;
 	for (uint32_t mask = kept->mask; mask; mask &= mask - 1)
 		(&context.field[0][0])[__builtin_ctz(mask)] = table->values.items[at++];
 	return context;

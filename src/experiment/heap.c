@@ -21,16 +21,20 @@ struct window {
 	uint64_t columns[];  /* of matcher->window_rows each */
 };
 
-/* The rest of a thread's rows: runs [run, end) of the sorted list, from `row` of the first. */
+/*
+ * The rest of a thread's rows: runs [run, end) of the sorted list, from `row` of the first.  There
+ * may be a thread for every few bytes of the file.
+ */
 struct cursor {
-	uint64_t time_ns; /* of `row` */
-	bool is_release;
+	uint64_t time_ns;      /* of `row` */
+	struct window *window; /* NULL: `row` has not been read yet */
 	uint32_t thread;
-	size_t run, end;
-	size_t row;	       /* of the trace */
-	size_t at, read;       /* … in the window, which has so many */
-	struct window *window; /* NULL: nothing was read yet */
+	uint32_t run, end;
+	uint32_t row;	  /* of the trace */
+	uint8_t at, read; /* … in the window, which has so many */
+	bool is_release;
 };
+_Static_assert(WINDOW_ROWS <= UINT8_MAX, "rows of a window are counted in a byte");
 
 /* A live block. */
 struct live_block {
@@ -62,7 +66,7 @@ struct half {
 struct matcher {
 	struct experiment_heap *heap;
 	const struct experiment_trace *trace;
-	struct trace_run *runs;	    /* by thread, then as they lie in the file */
+	uint32_t *runs;		    /* of the trace: by thread, then as they lie in the file */
 	VEC(struct cursor) cursors; /* a heap: the earliest is first */
 	size_t window_rows;
 	struct window *spare;
@@ -222,17 +226,21 @@ static uint64_t value_of(const struct matcher *matcher, const struct cursor *cur
 	return column_of(matcher, cursor, column)[cursor->at];
 }
 
+static const struct trace_run *run_of(const struct matcher *matcher, size_t number)
+{
+	return &matcher->trace->runs.items[matcher->runs[number]];
+}
+
 /* Reads on from the cursor's row, no further than its run and the rows' page. */
 static void read_window(struct matcher *matcher, struct cursor *cursor)
 {
 	const struct rows *rows = &matcher->trace->rows;
-	const struct trace_run *run = &matcher->runs[cursor->run];
+	const struct trace_run *run = run_of(matcher, cursor->run);
 	size_t left = run->first + run->count - cursor->row;
 	size_t in_page = ROWS_PAGE - cursor->row % ROWS_PAGE;
 	size_t count = left < in_page ? left : in_page;
 
-	if (!cursor->window)
-		cursor->window = new_window(matcher);
+	cursor->window = new_window(matcher);
 
 	static const unsigned columns[WINDOW_COLUMNS] = {
 		[WINDOW_TIME] = ROW_TIME,
@@ -246,47 +254,66 @@ static void read_window(struct matcher *matcher, struct cursor *cursor)
 	for (unsigned i = 0; i < WINDOW_COLUMNS; i++)
 		rows_read(rows, columns[i], cursor->row, count, column_of(matcher, cursor, i));
 	cursor->at = 0;
-	cursor->read = count;
+	cursor->read = (uint8_t)count;
 }
 
-/* To the thread's next row; false: there is none. */
+static void give_back_window(struct matcher *matcher, struct cursor *cursor)
+{
+	cursor->window->next = matcher->spare;
+	matcher->spare = cursor->window;
+	cursor->window = NULL;
+}
+
+/* The place of the cursor's row, which is not in its window, in the order of time. */
+static void look_ahead(const struct matcher *matcher, struct cursor *cursor)
+{
+	cursor->time_ns = trace_time(matcher->trace, cursor->row);
+	cursor->is_release = trace_type(matcher->trace, cursor->row) == HEAP_FREE;
+}
+
+/*
+ * To the thread's next row; false: there is none.  Between windows a thread has none, so that
+ * threads of a few rows share one.
+ */
 static bool advance(struct matcher *matcher, struct cursor *cursor)
 {
-	const struct trace_run *run = &matcher->runs[cursor->run];
+	const struct trace_run *run = run_of(matcher, cursor->run);
 
 	cursor->row++;
-	if (++cursor->at >= cursor->read) {
-		if (cursor->row == run->first + run->count) {
-			if (++cursor->run == cursor->end)
-				return false;
-			cursor->row = matcher->runs[cursor->run].first;
-		}
-		read_window(matcher, cursor);
+	if (++cursor->at < cursor->read) {
+		cursor->time_ns = value_of(matcher, cursor, WINDOW_TIME);
+		cursor->is_release = value_of(matcher, cursor, WINDOW_TYPE) == HEAP_FREE;
+		return true;
 	}
-	cursor->time_ns = value_of(matcher, cursor, WINDOW_TIME);
-	cursor->is_release = value_of(matcher, cursor, WINDOW_TYPE) == HEAP_FREE;
+	give_back_window(matcher, cursor);
+	if (cursor->row == run->first + run->count) {
+		if (++cursor->run == cursor->end)
+			return false;
+		cursor->row = (uint32_t)run_of(matcher, cursor->run)->first;
+	}
+	look_ahead(matcher, cursor);
 	return true;
 }
 
-static int compare_runs(const void *a, const void *b)
+static int compare_runs(const void *a, const void *b, void *arg)
 {
-	const struct trace_run *x = a, *y = b;
+	const struct trace_run *runs = arg;
+	const struct trace_run *x = &runs[*(const uint32_t *)a], *y = &runs[*(const uint32_t *)b];
 
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-static struct cursor first_cursor(const struct matcher *matcher, size_t run, uint32_t thread)
+static struct cursor first_cursor(const struct matcher *matcher, uint32_t run, uint32_t thread)
 {
-	size_t row = matcher->runs[run].first;
+	struct cursor cursor = {.thread = thread,
+				.run = run,
+				.end = run + 1,
+				.row = (uint32_t)run_of(matcher, run)->first};
 
-	return (struct cursor){.time_ns = trace_time(matcher->trace, row),
-			       .is_release = trace_type(matcher->trace, row) == HEAP_FREE,
-			       .thread = thread,
-			       .run = run,
-			       .end = run + 1,
-			       .row = row};
+	look_ahead(matcher, &cursor);
+	return cursor;
 }
 
 /* Each thread reads ahead: all of them together no more than a part of the rows. */
@@ -300,15 +327,17 @@ static void set_windows(struct matcher *matcher)
 
 static void make_cursors(struct matcher *matcher)
 {
-	size_t count = matcher->trace->runs.count;
+	size_t count = matcher->trace->runs.count; /* each has a row */
 
 	matcher->runs = xmalloc(count * sizeof(*matcher->runs));
-	memcpy(matcher->runs, matcher->trace->runs.items, count * sizeof(*matcher->runs));
-	qsort(matcher->runs, count, sizeof(*matcher->runs), compare_runs);
-	for (size_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++)
+		matcher->runs[i] = i;
+	qsort_r(matcher->runs, count, sizeof(*matcher->runs), compare_runs,
+		matcher->trace->runs.items);
+	for (uint32_t i = 0; i < count; i++) {
 		size_t last = matcher->cursors.count;
 
-		if (i && matcher->runs[i].thread == matcher->runs[i - 1].thread) {
+		if (i && run_of(matcher, i)->thread == run_of(matcher, i - 1)->thread) {
 			matcher->cursors.items[last - 1].end = i + 1;
 			continue;
 		}
@@ -346,11 +375,8 @@ static void next_row(struct matcher *matcher)
 {
 	struct cursor *cursor = &matcher->cursors.items[0];
 
-	if (!advance(matcher, cursor)) {
-		cursor->window->next = matcher->spare;
-		matcher->spare = cursor->window;
+	if (!advance(matcher, cursor))
 		*cursor = matcher->cursors.items[--matcher->cursors.count];
-	}
 	sift(matcher, 0);
 }
 

@@ -239,6 +239,9 @@ static const uint8_t *read_control(struct profile_reader *reader, unsigned tag, 
 	if (tag == FORMAT_TAG_COLLECTION)
 		return collections_read(&reader->profile->collections, thread_of(reader)->number,
 					in, end);
+	if (tag == FORMAT_TAG_COLLECTION_MORE)
+		return collections_read_more(&reader->profile->collections,
+					     thread_of(reader)->number, in, end);
 	if (tag > FORMAT_TAG_CPU || !(in = varint_get(in, end, &value)))
 		return NULL;
 	if (tag == FORMAT_TAG_CPU) {
@@ -330,7 +333,8 @@ void experiment_profile_read(struct experiment_profile *profile, const struct re
 
 	*profile = (struct experiment_profile){.present = state != FILE_MISSING,
 					       .damaged = state == FILE_UNUSABLE,
-					       .rows.columns = ROW_FIELD + PROFILE_FIELDS};
+					       .rows.columns = ROW_FIELD + PROFILE_FIELDS,
+					       .rows.are_full = true};
 	if (state != FILE_USABLE)
 		return;
 	rows_open(&profile->rows);
@@ -367,6 +371,7 @@ void experiment_profile_fill(struct experiment_profile *profile, const struct pr
 	struct profile_reader reader = {.profile = profile};
 
 	profile->rows.columns = ROW_FIELD + PROFILE_FIELDS;
+	profile->rows.are_full = true;
 	rows_open(&profile->rows);
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_event *event = &events[i];

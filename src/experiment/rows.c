@@ -54,30 +54,48 @@ static void pack_bits(const uint64_t *values, size_t count, unsigned bits, uint6
 		*out = word;
 }
 
-static void pack_column(struct row_column *column, uint64_t *values, size_t count)
+/* What any and what all numbers of a page have: four at a time, as this is most of opening. */
+static void find_bits(const uint64_t *values, size_t count, uint64_t *any, uint64_t *all)
+{
+	size_t i = 0;
+
+	*any = 0;
+	*all = UINT64_MAX;
+	for (; i + 4 <= count; i += 4) {
+		*any |= (values[i] | values[i + 1]) | (values[i + 2] | values[i + 3]);
+		*all &= (values[i] & values[i + 1]) & (values[i + 2] & values[i + 3]);
+	}
+	for (; i < count; i++) {
+		*any |= values[i];
+		*all &= values[i];
+	}
+}
+
+static void pack_column(struct row_column *column, const uint64_t *values, size_t count)
 {
 	struct row_page *page = vec_push(&column->pages);
-	uint64_t any = 0, all = UINT64_MAX, differing;
+	uint64_t any, all, differing;
 	unsigned bits;
 
 	page->first = column->word_count;
-	for (size_t i = 0; i < count; i++) {
-		any |= values[i];
-		all &= values[i];
-	}
+	find_bits(values, count, &any, &all);
 	differing = any ^ all;
 	bits = differing ? 64 - (unsigned)__builtin_clzll(differing) : 0;
 	page->bits = bits;
 	page->common = bits == 64 ? 0 : all >> bits << bits;
 	if (bits)
 		pack_bits(values, count, bits, add_words(column, (count * bits + 63) / 64));
-	memset(values, 0, count * sizeof(*values));
 }
 
 void rows_pack(struct rows *rows)
 {
-	for (unsigned i = 0; i < rows->columns; i++)
-		pack_column(&rows->column[i], rows->page + (size_t)i * ROWS_PAGE, rows->fill);
+	for (unsigned i = 0; i < rows->columns; i++) {
+		uint64_t *values = rows->page + (size_t)i * ROWS_PAGE;
+
+		pack_column(&rows->column[i], values, rows->fill);
+		if (!rows->are_full)
+			memset(values, 0, rows->fill * sizeof(*values));
+	}
 	rows->fill = 0;
 }
 
@@ -113,7 +131,7 @@ void rows_fini(struct rows *rows)
 		free(rows->column[i].words);
 	}
 	free(rows->page);
-	*rows = (struct rows){.columns = rows->columns};
+	*rows = (struct rows){.columns = rows->columns, .are_full = rows->are_full};
 }
 
 /* Numbers of less than 57 bits lie in the eight bytes from their first on. */

@@ -32,12 +32,14 @@ struct row_column {
 	size_t word_count, word_capacity;
 };
 
-/* Zero-initialised but for `columns` is empty. */
+/* Zero-initialised but for `columns` and `are_full` is empty. */
 struct rows {
 	unsigned columns;
+	bool are_full; /* each row puts a number in every column */
 	size_t count;
 	size_t fill;	/* rows of the page that is being filled */
-	uint64_t *page; /* … by column: zeros where nothing was put; NULL: closed */
+	uint64_t *page; /* … by column: zeros where nothing was put, unless they are full; NULL:
+			   closed */
 	struct row_column column[ROW_COLUMNS_MAX];
 };
 

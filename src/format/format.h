@@ -206,6 +206,8 @@ enum format_tag {
 	/* begin varint, duration varint, both ns: a Java machine collected garbage, and the thread
 	   in force did it */
 	FORMAT_TAG_COLLECTION = 0x8b,
+	/* before varint, after varint, cause and collector as a name: of the one just before */
+	FORMAT_TAG_COLLECTION_MORE = 0x8c,
 };
 
 enum { FORMAT_NAME_ROOM = 64 }; /* of one of these names, with the byte 0 */

@@ -42,6 +42,7 @@ struct action {
 	const char *did;   /* what is said of processes to which it was done */
 	const char *idle;  /* … and of those to which it need not be done */
 	const char *event; /* in the log, NULL: none */
+	bool may_label;	   /* words may follow that say what it is */
 	/* False: there was nothing to do. */
 	bool (*run)(struct control *control, struct member *member, uint64_t *word);
 };
@@ -114,11 +115,11 @@ static bool do_status(struct control *control, struct member *member, uint64_t *
 }
 
 static const struct action actions[] = {
-	{"pause", "paused", "not recording", "pause", do_pause},
-	{"resume", "resumed", "not paused", "resume", do_resume},
-	{"sample", "sampled", "not to be sampled", NULL, do_sample},
-	{"stop", "stopped for good", "stopped before", "pause", do_stop},
-	{"status", NULL, NULL, NULL, do_status},
+	{"pause", "paused", "not recording", "pause", false, do_pause},
+	{"resume", "resumed", "not paused", "resume", false, do_resume},
+	{"sample", "sampled", "not to be sampled", NULL, true, do_sample},
+	{"stop", "stopped for good", "stopped before", "pause", false, do_stop},
+	{"status", NULL, NULL, NULL, false, do_status},
 };
 
 /* ---- one process ---- */
@@ -416,7 +417,7 @@ static bool read_operands(struct control *control, char **operands)
 	control->action = count ? find_action(operands[0]) : NULL;
 	if (count && !control->action)
 		return refuse_action(operands[0]);
-	bool may_label = count && control->action->run == do_sample;
+	bool may_label = count && control->action->may_label;
 
 	if (count < 2 || count > (may_label ? 3 : 2)) {
 		command_line_refuse(program_name,

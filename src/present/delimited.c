@@ -112,7 +112,8 @@ static void put_header(struct delimited *out, const struct table *table,
 
 static void put_name(struct delimited *out, const char *prefix, const struct row *row)
 {
-	char *name = row->of ? xasprintf("%s [%s]", row->name, row->of) : NULL;
+	char *name =
+		row_qualifier(row) ? xasprintf("%s [%s]", row->name, row_qualifier(row)) : NULL;
 
 	put_field(out, prefix, name ? name : row->name);
 	free(name);
@@ -152,7 +153,7 @@ void delimited_table(const struct output *output, const struct table *table, enu
 		const struct row *this = &table->rows[row];
 		const char *prefix = this->mark == ROW_CENTER ? "*" : "";
 
-		if (row && this->block != table->rows[row - 1].block)
+		if (row && row_block(this) != row_block(&table->rows[row - 1]))
 			end_line(&out);
 		if (shape == SHAPE_TREE)
 			prefix = tree_lines_next(&tree, this);

@@ -185,7 +185,7 @@ static bool begins_group(const struct table *table, enum table_shape shape, size
 {
 	const struct row *rows = table->rows;
 
-	return row && (rows[row].block != rows[row - 1].block ||
+	return row && (row_block(&rows[row]) != row_block(&rows[row - 1]) ||
 		       (shape == SHAPE_SINGLE && rows[row].mark != rows[row - 1].mark));
 }
 

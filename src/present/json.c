@@ -212,7 +212,9 @@ static void add_line(json_t *object, const struct row *row)
 	};
 
 	json_object_set_new(object, "kind", json_string(kinds[row->kind]));
-	json_object_set_new(object, "line", row->line ? json_integer(row->line) : json_null());
+	json_object_set_new(object, "line",
+			    row_detail(row)->line ? json_integer(row_detail(row)->line)
+						  : json_null());
 	if (row->kind == ROW_INSTRUCTION)
 		json_object_set_new(object, "address",
 				    json_integer((json_int_t)row_detail(row)->address));
@@ -233,10 +235,10 @@ static void add_place(json_t *object, const struct row *row, enum table_shape sh
 	} else if (shape == SHAPE_TREE) {
 		json_object_set_new(object, "id", json_integer(row->id));
 		json_object_set_new(object, "parent",
-				    row->depth ? json_integer(row->parent) : json_null());
-		json_object_set_new(object, "depth", json_integer(row->depth));
+				    row_depth(row) ? json_integer(row_parent(row)) : json_null());
+		json_object_set_new(object, "depth", json_integer(row_depth(row)));
 	} else if (shape != SHAPE_LIST) {
-		json_object_set_new(object, "block", json_integer(row->block));
+		json_object_set_new(object, "block", json_integer(row_block(row)));
 		json_object_set_new(object, "role", json_string(roles[row->mark]));
 	}
 }
@@ -296,7 +298,7 @@ static json_t *table_row(const struct table *table, size_t i, enum table_shape s
 
 	add_place(object, row, shape);
 	json_object_set_new(object, "name", json_text(row->name));
-	json_object_set_new(object, "object", json_text(row->object));
+	json_object_set_new(object, "object", json_text(row_object(row)));
 	if (table->index)
 		json_object_set_new(object, "value", json_u64(row_detail(row)->value));
 	if (table->has_extents)

@@ -39,7 +39,8 @@ const char *layout_flavor_long(enum metric_flavor flavor)
 double layout_base(const struct table *table, size_t row, size_t column)
 {
 	if (table->block_base)
-		return table->block_base[table->rows[row].block * table->column_count + column];
+		return table
+			->block_base[row_block(&table->rows[row]) * table->column_count + column];
 	return table->base ? table->base[column] : 0;
 }
 
@@ -63,7 +64,7 @@ size_t layout_field_text(char text[NUMBER_SIZE], const struct table *table, size
 	double value = table->values[row * table->column_count + field->column];
 	const struct column *column = &table->columns[field->column];
 	const struct metric *metric = column->choice.metric;
-	const char *object = table->rows[row].object;
+	const char *object = row_object(&table->rows[row]);
 
 	if (column->not_recorded && field->kind != FIELD_NAME)
 		return (size_t)snprintf(text, NUMBER_SIZE, "n/a");
@@ -101,7 +102,8 @@ static size_t text_width(const char *text)
 /* With the load object as table_text.c writes it. */
 static size_t row_width(const struct row *row)
 {
-	return text_width(row->name) + (row->of ? text_width(row->of) + strlen(" []") : 0);
+	return text_width(row->name) +
+	       (row_qualifier(row) ? text_width(row_qualifier(row)) + strlen(" []") : 0);
 }
 
 static size_t name_width(const struct table *table)

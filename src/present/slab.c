@@ -74,17 +74,17 @@ static uint32_t number_of_row(const struct row *row, int what)
 	case 0:
 		return row->id;
 	case 1:
-		return row->depth ? row->parent : UINT32_MAX;
+		return row_depth(row) ? row_parent(row) : UINT32_MAX;
 	case 2:
-		return row->depth;
+		return row_depth(row);
 	case 3:
-		return row->block;
+		return row_block(row);
 	case 4:
 		return row->mark;
 	case 5:
 		return row->kind;
 	case 6:
-		return row->line;
+		return row_detail(row)->line;
 	default:
 		return row->hot;
 	}
@@ -155,7 +155,7 @@ void slab_add_places(struct slab *slab, json_t *columns, const struct table *tab
 		items[i] = number_of(&texts, table->rows[i].name);
 	json_object_set_new(columns, "name", add_u32(slab, items, table->row_count));
 	for (size_t i = 0; i < table->row_count; i++)
-		items[i] = number_of(&texts, table->rows[i].object);
+		items[i] = number_of(&texts, row_object(&table->rows[i]));
 	json_object_set_new(columns, "object", add_u32(slab, items, table->row_count));
 	json_object_set_new(columns, "texts", json_texts(&texts));
 	add_numbers(slab, columns, table, shape);

@@ -37,13 +37,14 @@ struct writer {
 
 const char *tree_lines_next(struct tree_lines *lines, const struct row *row)
 {
-	bool drawn = row->depth < TREE_DEPTH_DRAWN;
-	uint32_t depth = drawn ? row->depth : TREE_DEPTH_DRAWN;
+	bool drawn = row_depth(row) < TREE_DEPTH_DRAWN;
+	uint32_t depth = drawn ? row_depth(row) : TREE_DEPTH_DRAWN;
 	size_t begin = depth ? lines->ends[depth - 1] : 0;
 
 	memcpy(lines->text, lines->indent, begin);
 	if (!drawn) {
-		snprintf(lines->text + begin, sizeof(lines->text) - begin, "[%u] +-", row->depth);
+		snprintf(lines->text + begin, sizeof(lines->text) - begin, "[%u] +-",
+			 row_depth(row));
 		return lines->text;
 	}
 	snprintf(lines->text + begin, sizeof(lines->text) - begin, "+-");
@@ -119,9 +120,9 @@ static void put_plain_name(struct strbuf *line, const struct row *row)
 	strbuf_put_in_line(line, row->name);
 	if (line->length && line->text[line->length - 1] == '\r') /* of a source line */
 		line->text[--line->length] = '\0';
-	if (row->of) {
+	if (row_qualifier(row)) {
 		strbuf_puts(line, " [");
-		strbuf_put_in_line(line, row->of);
+		strbuf_put_in_line(line, row_qualifier(row));
 		strbuf_putc(line, ']');
 	}
 }
@@ -209,7 +210,7 @@ static void put_blocks(struct writer *writer)
 	const struct row *rows = writer->table->rows;
 
 	for (size_t row = 0; row < writer->table->row_count; row++) {
-		if (!row || rows[row].block != rows[row - 1].block) {
+		if (!row || row_block(&rows[row]) != row_block(&rows[row - 1])) {
 			if (row)
 				put_line(writer);
 			put_header(writer);

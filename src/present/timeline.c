@@ -174,6 +174,19 @@ static json_t *lanes_json(const struct timeline_lane *lanes, size_t count, bool 
 	return list;
 }
 
+/* What is known of it. */
+static void add_why(json_t *item, const struct timeline_collection *one)
+{
+	if (*one->cause)
+		json_object_set_new(item, "cause", json_text(one->cause));
+	if (*one->collector)
+		json_object_set_new(item, "collector", json_text(one->collector));
+	if (one->before)
+		json_object_set_new(item, "heap_before", json_u64(one->before - 1));
+	if (one->after)
+		json_object_set_new(item, "heap_after", json_u64(one->after - 1));
+}
+
 static json_t *collections_json(const struct timeline *timeline)
 {
 	json_t *list = json_array();
@@ -190,6 +203,7 @@ static json_t *collections_json(const struct timeline *timeline)
 		json_object_set_new(item, "end_s", json_real(seconds(one->end_ns)));
 		json_object_set_new(item, "took_s", json_real(seconds(one->took_ns)));
 		json_object_set_new(item, "longest_s", json_real(seconds(one->longest_ns)));
+		add_why(item, one);
 		json_array_append_new(list, item);
 	}
 	return list;

@@ -161,9 +161,13 @@ void startup_read(struct print *print, struct startup *startup)
 
 bool startup_sums_only(const struct startup *startup)
 {
-	for (size_t i = 0; i < startup->lines.count; i++)
-		if (!startup->lines.items[i].command->sums_only)
+	for (size_t i = 0; i < startup->lines.count; i++) {
+		const struct startup_line *line = &startup->lines.items[i];
+
+		if (command_needs(line->command, line->words.items + 1, line->words.count - 1) ==
+		    NEED_ALL)
 			return false;
+	}
 	return true;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "serve/listen.h"
 
+#include "base/file_map.h"
 #include "base/folder.h"
 #include "base/memory.h"
 
@@ -109,8 +110,7 @@ static int open_directory(const char *path, const char *name, struct diag_list *
 		diag_add(diags, DIAG_ERROR, "Cannot listen on %s: %s", path,
 			 errno == EPERM ? "a link of another user's is in the path"
 					: strerror(errno));
-	} else if (fstat(folder, &info) || (info.st_uid && info.st_uid != geteuid()) ||
-		   (info.st_mode & S_IWOTH && !(info.st_mode & S_ISVTX))) {
+	} else if (fstat(folder, &info) || !file_keeps_its_names(&info)) {
 		diag_add(diags, DIAG_ERROR,
 			 "Cannot listen on %s: others could put a socket of theirs in its place; "
 			 "name one in a directory of your own",

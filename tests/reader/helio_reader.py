@@ -212,6 +212,7 @@ class Profile:
         self.threads = {}
         self.stacks = {}      # stack id -> [µs by state]
         self.collections = []  # of garbage: (begin, duration, thread), in s
+        self.collections_more = {}  # of one of these: (bytes in use before, after, cause, collector); -1: not known
         self.contexts = {}    # (thread, stack id, OpenMP's state, region, task) -> [µs by state]
         self.dropped = 0
         self.events = 0
@@ -253,6 +254,11 @@ class Profile:
                 continue
             if tag == 0x8b:
                 self.collections.append((cursor.varint() / 1e9, cursor.varint() / 1e9, thread.number))
+                continue
+            if tag == 0x8c:
+                heap = [cursor.varint() - 1 for _ in range(2)]
+                words = [bytes(cursor.byte() for _ in range(cursor.varint())).decode() for _ in range(2)]
+                self.collections_more[self.collections[-1]] = (*heap, *words)
                 continue
             if tag >= 0x80:
                 time += cursor.varint()
@@ -609,6 +615,7 @@ def read_process(directory):
                      'states': {s: v / 1e6 for s, v in zip(STATES, t.states) if v}}
                     for t in sorted(profile.threads.values(), key=lambda t: t.number)],
         'collections': sorted(profile.collections),
+        'collections_more': [profile.collections_more.get(one) for one in sorted(profile.collections)],
         'traces': traces,
         'releases': releases,
         'counters': [dict(e.attrib) for e in log.iter('counter')],

@@ -250,6 +250,27 @@ def torn_files_are_not_believed(t):
 
 
 @test
+def what_has_the_place_of_a_kept_file(t):
+    """A pipe, a device, a directory, a link to itself, another kept file, a hole: nobody waits for it, and what is printed is what is printed without it."""
+    kept = Kept(t)
+    words = ('-functions', '-calltree', '-disasm', 'main', kept.experiment)
+    expected = kept.print(*words, cache='off')
+    kept.print(*words)
+    whole = {path: path.read_bytes() for path in kept.files()}
+    t.check(len(whole) > 1, f'{list(whole)}')
+    makers = {'a pipe': os.mkfifo, 'a device': lambda path: path.symlink_to('/dev/zero'), 'a directory': os.mkdir, 'a link to itself': lambda path: path.symlink_to(path.name),
+              'another file': lambda path: path.write_bytes(next(data for other, data in whole.items() if other != path)),
+              'a hole behind it': lambda path: (path.write_bytes(whole[path]), os.truncate(path, 1 << 40))}
+    for path in whole:
+        for what, make in makers.items():
+            path.unlink()
+            make(path)
+            t.equal(kept.print(*words) == expected, True, f'{what} in place of {path.name}')
+            path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+            path.write_bytes(whole[path])
+
+
+@test
 def running_programs_are_not_kept(t):
     kept = Kept(t)
     log = kept.experiment / 'log.xml'

@@ -106,3 +106,19 @@ def debuginfod_that_does_not_end(t):
         result, kept = ask(t, server, experiment)
         t.check(kept < 1000 and 'would be larger than DEBUGINFOD_MAXSIZE' in result.err, f'{kept} bytes are kept; {result.err}')
         t.check(len(set(server.asked)) > 1, f'others are not asked for: {server.asked}')
+
+
+@test
+def debuginfod_has_nothing(t):
+    """What the library prints for nobody goes nowhere: to a descriptor that is none it costs 8 KB at each question, which the C library never gives back."""
+    if not ctypes.util.find_library('debuginfod'):
+        raise Skip('libdebuginfod is not installed')
+    strace, experiment = t.need('strace'), two_stripped_programs(t)
+    with Server(lambda server, request: request.send_error(404)) as server:
+        result = t.run(strace, '-f', '-e', 'trace=lseek,write', '-o', t.directory / 'calls', t.helio, 'print', '-functions', experiment,
+                       env={'DEBUGINFOD_URLS': server.url, 'DEBUGINFOD_CACHE_PATH': str(t.directory / 'cache'), 'HELIO_CACHE': 'off'})
+        t.equal(result.status, 0, f'status of print ({result.err})')
+        t.check(server.asked, 'nothing was asked')
+    calls = (t.directory / 'calls').read_text()
+    t.check('(-1, ' not in calls, calls[-2000:])
+    t.check('hidden_l' not in result.out and 'curl' not in result.err.lower(), f'{result.out}{result.err}')

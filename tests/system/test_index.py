@@ -136,18 +136,48 @@ def shares(t, count, environment, *experiments):
 @test
 def one_fails(t):
     """The reason is said by all that wait for it, also by way of others; a later try with experiments that can be kept succeeds."""
+    plain = [t.collect(t.target('phases'), '0.05').experiment for _ in range(3)]
+    (t.directory / 'Nothing.java').write_text('class Nothing {\n    public static void main(String[] words) { }\n}\n')
+    java = t.collect(t.need('java'), t.directory / 'Nothing.java').experiment
+    environment = {'XDG_CACHE_HOME': str(t.directory / 'cache')}
+    for experiments, failing, handed in (([*plain, java], 3, (1,)), ([plain[0], java, *plain[1:]], 1, (2, 3)), ([java, *plain], 0, (1, 2, 3))):
+        for number, (said, status) in enumerate(shares(t, 4, environment, *experiments)):
+            t.equal(status, int(number not in handed), f'{failing} fails: {number}: {said}')
+            t.equal('Java' in said, number not in handed, f'{failing} fails: {number}: {said}')
+            t.equal(f'process {failing}: ' in said, number not in (*handed, failing), f'{failing} fails: {number}: {said}')
+    t.equal([status for _, status in shares(t, 3, environment, *plain)], [0, 0, 0], 'without')
+
+
+@test
+def openmp(t):
+    """Sums are those of user mode; other modes, which no index has, are asked of the events."""
     source = t.directory / 'modes.c'
     source.write_text('int main(void)\n{\n#pragma omp parallel\n\tfor (volatile int i = 0; i < 100000000; i++)\n\t\t;\n\treturn 0;\n}\n')
     t.equal(t.run(t.need('gcc'), '-g', '-fopenmp', '-o', t.directory / 'modes', source).status, 0, 'gcc')
-    plain = [t.collect(t.target('phases'), '0.05').experiment for _ in range(3)]
-    modes = t.collect(t.directory / 'modes').experiment
-    environment = {'XDG_CACHE_HOME': str(t.directory / 'cache')}
-    for experiments, failing, handed in (([*plain, modes], 3, (1,)), ([plain[0], modes, *plain[1:]], 1, (2, 3)), ([modes, *plain], 0, (1, 2, 3))):
-        for number, (said, status) in enumerate(shares(t, 4, environment, *experiments)):
-            t.equal(status, int(number not in handed), f'{failing} fails: {number}: {said}')
-            t.equal('OpenMP or Java' in said, number not in handed, f'{failing} fails: {number}: {said}')
-            t.equal(f'process {failing}: ' in said, number not in (*handed, failing), f'{failing} fails: {number}: {said}')
-    t.equal([status for _, status in shares(t, 3, environment, *plain)], [0, 0, 0], 'without')
+    experiments = [t.collect(t.target('phases'), '0.05').experiment, *(t.collect(t.directory / 'modes').experiment for _ in range(2))]
+    index = Index(t, *experiments)
+    expected = {mode: index.print(('-viewmode', mode, '-calltree'), 'off') for mode in ('user', 'expert', 'machine')}
+    t.check('GOMP_parallel' not in expected['user'] and 'GOMP_parallel' in expected['machine'], 'modes differ')
+    for count in 1, 2, 3:
+        index.make(count)
+        for mode, text in expected.items():
+            t.equal(index.print(('-viewmode', mode, '-calltree')) == text, True, f'{mode}, by {count}')
+        index.check(f'{count} processes')
+
+
+@test
+def own_sums_are_lost(t):
+    """Who empties the cache meanwhile ends a process whose sums were there already: nobody would make them again."""
+    experiment = t.collect(t.target('phases'), '0.05').experiment
+    index = Index(t, experiment)
+    t.equal(t.run(t.helio, 'index', '--share', '1/2', experiment, env=index.environment()).status, 0, 'share 1')
+    # a call that does nothing stands for what is removed at once
+    lost = (t.need('strace'), '-f', '-qq', '-o', '/dev/null', '-e', 'trace=renameat', '-e', 'inject=renameat:retval=0')
+    result = t.run(*lost, t.helio, 'index', '--share', '0/2', experiment, env=index.environment(), timeout=60)
+    t.check(result.status == 1 and 'are gone' in result.err, f'{result.status} {result.err}')
+    shutil.rmtree(index.cache)
+    index.make(2)
+    index.check('undisturbed')
 
 
 @test
@@ -243,5 +273,11 @@ def refusals(t):
                                 (('nosuch.er',), 1, 'nosuch.er')):
         result = t.run(t.helio, 'index', *words, env=cache)
         t.check(result.status == status and said in result.err, f'{words}: {result.status} {result.err}')
-    result = t.run(t.helio, 'index', experiment, env={'HELIO_CACHE': 'off'})
-    t.check(result.status == 1 and 'HELIO_CACHE' in result.err, f'off: {result.status} {result.err}')
+    shared = t.directory / 'shared'
+    (shared / 'heliometer').mkdir(parents=True)
+    (shared / 'heliometer').chmod(0o777)
+    (t.directory / 'file').touch()
+    for env, said in (({'HELIO_CACHE': 'off'}, 'HELIO_CACHE'), ({'XDG_CACHE_HOME': str(shared)}, 'nobody else may write'),
+                      ({'XDG_CACHE_HOME': str(t.directory / 'file')}, 'Not a directory'), ({'XDG_CACHE_HOME': '', 'HOME': ''}, 'absolute path')):
+        result = t.run(t.helio, 'index', experiment, env=env)
+        t.check(result.status == 1 and said in result.err, f'{env}: {result.status} {result.err}')

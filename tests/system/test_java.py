@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Java: methods whose shares are known by construction, in each mode; and that the machine runs as without us."""
+import os
 import pathlib
 import re
 import threading
@@ -8,6 +9,7 @@ from collections import Counter
 
 from harness import Skip, patience, test
 from test_attach import Attached, Program
+from test_hostile import spend
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'java'
 # What each spends in a round, of the time that one(n) spends by itself.
@@ -15,6 +17,7 @@ SHARES = {'Shares.two(long)': 2, 'Shares.recurse(int, long)': 1, 'Shares.lambda$
           'Shares.one(long)': 2}  # once by itself, once by reflection
 NATIVE = {'Shares.nativeWork(long)': 1, 'Shares.nativeCalls(long)': 1, 'Shares.back(long)': 1}
 JDKS = '/usr/lib/jvm'
+ARRAY = 64 * 1024 + 16  # of Garbage.java
 
 
 def built_natives(t, source):
@@ -137,15 +140,19 @@ def all_collectors(t):
         t.check('Shares.work(long)' in rows, f'{name}: {sorted(rows)[:30]}')
 
 
+def jdks():
+    found = sorted({path.parent.parent.resolve() for path in pathlib.Path(JDKS).glob('*/bin/java')})
+    if not found:
+        raise Skip('no JDK')
+    return found
+
+
 @test()
 def each_jdk(t):
     """-j DIR chooses the machine; X.class names the class."""
     built(t)
     need_agent(t)
-    found = sorted({path.parent.parent.resolve() for path in pathlib.Path(JDKS).glob('*/bin/java')})
-    if not found:
-        raise Skip('no JDK')
-    for jdk in found:
+    for jdk in jdks():
         result = t.collect(t.directory / 'Shares.class', 4, options=('-j', jdk, '-J', '-Xmx64m -Xms16m'), status=3)
         log = (result.experiment / 'log.xml').read_text()
         t.check(f'exe="{jdk}/bin/java"' in log, f'{jdk}: {re.findall("exe=.*?cwd", log)}')
@@ -206,6 +213,29 @@ def monitors_and_native_code(t):
     t.check(not any('(monitor' in row['name'] for row in native), 'monitors in spite of n')
 
 
+@test(alone=True)
+def parking(t):
+    """Parked threads by the class of what they wait for, as long as they say themselves; a wait in the library is named by what the program uses."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '--release', '8', '-g', '-d', t.directory, SOURCE / 'Parking.java').status, 0, 'javac')
+    for jdk in jdks():
+        result = t.collect(jdk / 'bin/java', '-cp', t.directory, 'Parking', options=('-s', 'on'))
+        truth = {name: int(ns) / 1e9 for name, ns in re.findall(r'([\w.$]+) (\d+)', result.out)}
+        t.equal(len(truth), 8, f'{jdk}: {result.out}')
+        rows = {row['name']: row for row in t.print(result.experiment, '-locks')[-1]['rows']}
+        t.check({f'{name} (parking)' for name in truth} <= set(rows), f'{jdk}: {truth}, {sorted(rows)}')
+        for name, seconds in truth.items():
+            row = rows[f'{name} (parking)']
+            t.within(0.8 * 0.060 <= row['sync'] <= seconds, f'{jdk} {name}: {row["sync"]} of {seconds} s, 0.06 of them are certain')
+            t.equal(row['waiters'], 1, f'{jdk} {name}: threads')
+        functions = {row['name']: row for row in t.print(result.experiment, '-metrics', 'i.sync:name', '-functions')[-1]['rows']}
+        park = sum(row['i.sync'] for name, row in functions.items() if re.fullmatch(r'(jdk\.internal|sun)\.misc\.Unsafe\.park\(.*\)', name))
+        parked = sum(row['sync'] for name, row in rows.items() if name.endswith('(parking)'))
+        t.within(0.99 * park <= parked + 0.001 and parked <= park + 0.001, f'{jdk}: {parked} s, {park} s in Unsafe.park')
+        one = t.print(result.experiment, '-lock', 'java.util.concurrent.Semaphore')[-1]
+        t.check('(parking)' in str(one) and 'Semaphore.acquire' in str(one), f'{jdk}: {str(one)[:1000]}')
+
+
 def collections_of(t, name, *flags):
     """
     The experiment of 8 collections that are asked for, what each took by the machine's log, and all requests by the program.
@@ -250,7 +280,7 @@ def collections(t):
     for name in ('Serial', 'Parallel', 'G1'):
         experiment, logged, requests = collections_of(t, name, f'-XX:+Use{name}GC')
         rows = t.print(experiment, '-metrics', 'e.total:e.totalcpu:name', '-gcevents')[-1]['rows'][1:]
-        shown = [re.fullmatch(r'Process 1, GCEvent (\d+), began ([\d.]+) s, took ([\d.]+) s, thread (\d+) \(VM Thread\)', row['name']) for row in rows
+        shown = [re.fullmatch(r'Process 1, GCEvent (\d+), began ([\d.]+) s, took ([\d.]+) s, thread (\d+) \(VM Thread\), System.gc\(\), heap .*', row['name']) for row in rows
                  if row['name'] != '(none)']
         t.check(all(shown), f'{name}: {[row["name"] for row in rows]}')
         t.equal([int(row[1]) for row in shown], list(range(1, len(logged) + 1)), f'{name}: numbers')
@@ -274,6 +304,73 @@ def collections(t):
         meanwhile = time(f'GCEVENT && THRID == {thread}')
         t.within(0.8 * sum(took) <= meanwhile <= 1.2 * sum(took) + 0.02, f'{name}: {meanwhile} s of the thread in {sum(took)} s of collections')
         t.near(sum(time(f'GCEVENT == {i + 1} && THRID == {thread}') for i in range(len(took))), meanwhile, f'{name}: one by one', absolute=0.01)
+
+
+def why_collected(t, java, name, *flags):
+    """The program's collections, as the timeline has them and as the second reader does."""
+    result = t.collect(java, *flags, '-Xmx128m', '-cp', t.directory, 'Garbage', 600, options=('-F', 'off'))
+    shown = t.print(result.experiment, '-timeline', '1000')[-1]['collections']
+    second = t.read(result.experiment)['']['collections_more']
+    t.equal([(row.get('heap_before', -1), row.get('heap_after', -1), row.get('cause', ''), row.get('collector', '')) for row in shown], second, name)
+    return result.experiment, shown
+
+
+def logged_collections(log):
+    """(what it is called, with causes, MB before, MB after) of each line."""
+    return [(match[1], int(match[2]), int(match[3])) for match in re.finditer(r'Pause (.*) (\d+)M->(\d+)M\(.*ms', log.read_text())]
+
+
+def check_causes(t, name, shown, logged):
+    """
+    Stops are those of the log, some of which have two lines there: cause and before of the first, all else of the last.
+    When a stop ends there is, beside what the log has, the array that has waited for it. Of a collection of all objects that Parallel
+    makes in a stop for an allocation the log says that it was its own choice.
+    """
+    def ends_so(row, megabytes):
+        return row['heap_after'] - ARRAY >> 20 <= megabytes <= row['heap_after'] >> 20
+    lines = list(logged)
+    for row in shown:
+        why, before, after = lines.pop(0)
+        why = what = why.replace('Full (Ergonomics)', 'Full (Allocation Failure)')
+        t.equal(row['heap_before'] >> 20, before, f'{name}: before, {row} {what}')
+        while not ends_so(row, after) and lines:
+            what, _, after = lines.pop(0)
+        t.check(ends_so(row, after), f'{name}: after, {row} {what}')
+        concurrent = what.startswith(('Remark', 'Cleanup'))
+        t.check('cause' not in row if concurrent else f'({row.get("cause")})' in why, f'{name}: {row} is {why}')
+        kind = 'concurrent' if concurrent else what.split()[0].lower()
+        t.check(f' {kind} ' in row.get('collector', ' concurrent '), f'{name}: {row} is {what}')
+    t.equal(lines, [], f'{name}: {shown} {logged}')
+
+
+@test(alone=True)
+def causes_of_collections(t):
+    """Why each was done and the heap in use before and after, as the machine's log has them, whatever JDK and collector; also in text."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '--release', '8', '-d', t.directory, SOURCE / 'Garbage.java').status, 0, 'javac')
+    for jdk in jdks():
+        for collector in ('Serial', 'Parallel', 'G1'):
+            name, log = f'{jdk} {collector}', t.directory / f'{jdk.name}.{collector}.log'
+            experiment, shown = why_collected(t, jdk / 'bin/java', name, f'-XX:+Use{collector}GC', f'-Xlog:gc:file={log}')
+            logged = logged_collections(log)
+            t.check({'System.gc()'} < {row.get('cause') for row in shown}, f'{name}: {shown}')
+            check_causes(t, name, shown, logged)
+            rows = [row['name'] for row in t.print(experiment, '-gcevents')[-1]['rows'][1:] if row['name'] != '(none)']
+            first = min(rows, key=lambda row: int(re.search(r'GCEvent (\d+)', row)[1]))
+            heap = ' to '.join(f'{shown[0][key] / 2**20:.1f} MiB' for key in ('heap_before', 'heap_after'))
+            t.check(first.endswith(f', {shown[0]["cause"]}, heap {heap}, {shown[0]["collector"]}'), f'{name}: {rows}')
+
+
+@test
+def collections_without_counters(t):
+    """A machine that keeps no counters tells no cause, but its heap; one that has them in no file tells both."""
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '-d', t.directory, SOURCE / 'Garbage.java').status, 0, 'javac')
+    for flag, told in (('-XX:-UsePerfData', False), ('-XX:+PerfDisableSharedMem', True)):
+        _, shown = why_collected(t, t.need('java'), flag, '-XX:+UseSerialGC', flag)
+        t.check(shown and all(('cause' in row, 'collector' in row) == (told, told) for row in shown), f'{flag}: {shown}')
+        t.check(all(row['heap_before'] > row['heap_after'] for row in shown if row.get('cause') == 'System.gc()'), f'{flag}: {shown}')
+        t.check(max(row['heap_before'] for row in shown) <= 128 << 20, f'{flag}: {shown}')
 
 
 @test
@@ -415,6 +512,21 @@ def bytecode_metrics(t):
 def compilations(t, result):
     """[(address, size)] of the code that was kept of work, in the order of the compilations."""
     return [(f['address'], f['size']) for f in t.read(result.experiment)['']['functions'] if f['name'].startswith('LRecompiled;.work(') and not f['address'] >> 63]
+
+
+@test()
+def compiled_methods(t):
+    """How often methods were compiled, and how much code that made: as the machine prints it, and as the second reader counts it."""
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Recompiled.java').status, 0, 'javac')
+    result = collected(t, '-XX:+PrintCompilation', 'Recompiled', 50, status=0)
+    printed = len(re.findall(r'^ +\d+ +\d+ .*::.*\((?:\d+ bytes|native)\)(?: +\(static\))? *$', result.out, re.M))
+    second = [f['size'] for f in t.read(result.experiment)['']['functions'] if re.match(r'L[^;]*;\.', f['name']) and not f['address'] >> 63]
+    row = t.print(result.experiment, '-statistics')[-1]['rows'][0]
+    t.equal((row['compiled'], row['compiled_bytes']), (len(second), sum(second)), 'second reader')
+    # it prints when it begins to compile: what is under way at the end becomes no code
+    t.within(0.8 * printed <= row['compiled'] <= printed, f'{row["compiled"]} compilations, {printed} printed')
+    text = t.run(t.helio, 'print', '-statistics', result.experiment).out
+    t.equal(re.findall(r'(?:Compiled methods of Java|Bytes of their code): +(\d+)', text), [str(row['compiled']), str(row['compiled_bytes'])], text)
 
 
 @test()
@@ -617,6 +729,39 @@ def sources(t):
         damaged[place] ^= 0x55
     packed.write_bytes(damaged)
     t.equal(listed(t, lost, '-setpath', str(packed))[0], False, 'in a damaged archive')
+
+
+@test
+def hostile_archives_of_sources(t):
+    """What has the place of an archive in the class path, and unpacks to however much: it takes 64 MB at most and no time; what holds a source of a possible size is read."""
+    need_agent(t)
+    (t.directory / 'src').mkdir()
+    (t.directory / 'src/Burner.java').write_text(SOURCE_OF_PACKAGE)
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory / 'classes', t.directory / 'src/Burner.java').status, 0, 'javac')
+    t.equal(t.run(t.need('jar'), 'cf', 'app.jar', '-C', 'classes', '.', cwd=t.directory).status, 0, 'jar')
+    experiment = t.collect(t.need('java'), '-cp', 'app.jar', 'pkg.deep.Burner', cwd=t.directory).experiment
+    place, lines = t.directory / 'app-sources.jar', SOURCE_OF_PACKAGE.encode()
+
+    def ask():
+        spent = spend(t, 'print', '-metrics', 'e.totalcpu:name', '-source', 'pkg.deep.Burner.main(java.lang.String[])', experiment)
+        t.check(spent[1] <= 64 << 20 and spent[0] < 30, f'{spent}')
+        return listed(t, experiment)[0]
+    t.equal(ask(), False, 'no archive')
+    for what, content, is_source in (('as many lines as can be', lines + b'\n' * (65535 - lines.count(b'\n')), True), ('more lines', lines + b'\n' * 65535, False),
+                                     ('no text', b'\xff' * (4 << 20), False), ('4 MB and more', lines + b' ' * (4 << 20), False), ('60 MB of lines', b'\n' * (60 << 20), False)):
+        with zipfile.ZipFile(place, 'w', zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr('pkg/deep/Burner.java', content)
+        t.equal(ask(), is_source, what)
+    place.unlink()
+    os.mkfifo(place)
+    t.equal(ask(), False, 'a pipe')
+    place.unlink()
+    with place.open('wb') as hollow:
+        hollow.truncate(1 << 40)
+    t.equal(ask(), False, 'a hole')
+    place.unlink()
+    place.symlink_to('/dev/zero')
+    t.equal(ask(), False, 'a device')
 
 
 @test

@@ -39,6 +39,11 @@ def record(t, implementation, program, *arguments, ranks=RANKS, options=TRACED, 
     return t.collect(*launcher(t, implementation, ranks), program, *arguments, options=options, env=ENVIRONMENT, timeout=300, **more)
 
 
+def measured_by(out):
+    """What a program says that it took: {name: seconds}"""
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines() if len(line.split()) == 2)}
+
+
 def by_function(t, experiment, flavor='e.'):
     """{function: values of METRICS}"""
     rows = t.functions(experiment, *(flavor + metric for metric in METRICS))
@@ -110,13 +115,19 @@ def filters(t):
     t.equal(sorted(row['e.mpisend'] for row in rows)[-1], 10 + 20 + 4 + 8 + 4 + 4, 'an index object of ranks has all of them')
 
 
-def declared(implementation):
-    """The functions that mpi.h declares, but for those that only ask or describe."""
+def header(implementation):
+    """What its mpi.h says."""
     headers = {'openmpi': ['/usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h'],
                'mpich': ['/usr/include/x86_64-linux-gnu/mpich/mpi.h', '/usr/include/x86_64-linux-gnu/mpich/mpi_proto.h']}[implementation]
     text = ''.join(pathlib.Path(header).read_text() for header in headers if pathlib.Path(header).exists())
     if not text:
         raise Skip(f'no mpi.h of {implementation}')
+    return text
+
+
+def declared(implementation):
+    """The functions that mpi.h declares, but for those that only ask or describe."""
+    text = header(implementation)
     names = set(re.findall(r'\bint (MPI_[A-Z][a-z]\w*)\s*\(', text)) | set(re.findall(r'OMPI_DECLSPEC\s+int\s+(MPI_[A-Z][a-z]\w*)\s*\(', text))
     asks = re.compile(r'MPI_(T_|Type_|Info_|Group_|Op_|Error|Errhandler_|Address|Attr_|Keyval_|Get_(?!accumulate)|Add_error|Status_|Grequest_|Cart_(?!create|sub)'
                       r'|Graph_(?!create)|Graphdims_get|Cartdim_get|Dims_create|Dist_graph_neighbors|Topo_test|Test_cancelled|Is_thread_main|Query_thread|Init'
@@ -155,6 +166,24 @@ def every_function(t):
         t.equal(declared(implementation) - NOT_HERE[implementation] - called, set(), f'{implementation}: functions of mpi.h that were called and not recorded')
         threads = record(t, implementation, program, 'thread', t.directory / 'file').experiment
         t.check('MPI_Init_thread' in by_function(t, threads), f'{implementation}: MPI_Init_thread')
+
+
+@test
+def sessions(t):
+    """A session in place of MPI_Init: its calls, and messages by communicators that are made of groups."""
+    there = 0
+    for implementation in IMPLEMENTATIONS:
+        if 'MPI_Session_init' not in header(implementation):
+            continue
+        there += 1
+        run = record(t, implementation, build(t, implementation, 'mpi_session.c'))
+        t.equal(run.out.split(), [str(RANKS), 'of', str(RANKS)], f'{implementation}: what it computes')
+        statistics, matrix = t.print(run.experiment, '-mpistat', '-mpimatrix')
+        calls = {row['function']: row['calls'] for row in statistics['rows'] if 'function' in row}
+        for name in ('MPI_Session_init', 'MPI_Session_finalize', 'MPI_Comm_create_from_group', 'MPI_Sendrecv', 'MPI_Allreduce'):
+            t.equal(calls.get(name), RANKS, f'{implementation}: {name}')
+        t.equal({(row['from'], row['to']): row['messages'] for row in matrix['rows']}, {(rank, (rank + 1) % RANKS): 1 for rank in range(RANKS)}, 'messages')
+    t.check(there, 'one of them has sessions')
 
 
 @test
@@ -339,7 +368,10 @@ def real(t):
 
 @test
 def hpcc(t):
-    """The HPC Challenge of Debian: what it computes is what it computes bare, but for StarDGEMM, whose data are of the moment of its begin."""
+    """
+    The HPC Challenge of Debian, ranks of two threads of OpenMP's: what it computes is what it computes bare, but for StarDGEMM, whose data are of
+    the moment of its begin; each message has both ends, and each rank its parallel regions.
+    """
     program, example = t.need('hpcc'), pathlib.Path('/usr/share/doc/hpcc/examples/_hpccinf.txt')
     if not example.exists():
         raise Skip(f'no {example}')
@@ -350,13 +382,37 @@ def hpcc(t):
         (t.directory / 'hpccoutf.txt').unlink()
         return re.findall(r'^(?:HPL_(?:RnormI|XnormI|Anorm1|BnormI|N)|PTRANS_residual|MPIFFT_maxErr|MPIRandomAccess_Errors|Success)=.*', text, re.M)
 
-    t.equal(t.run(*launcher(t, 'openmpi'), program, env=ENVIRONMENT, timeout=300).status, 0, 'bare')
+    environment = {**ENVIRONMENT, 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
+    t.equal(t.run(*launcher(t, 'openmpi'), program, env=environment, timeout=300).status, 0, 'bare')
     bare = results()
     t.check(len(bare) == 9 and 'Success=1' in bare, f'{bare}')
-    run = record(t, 'openmpi', program)
+    run = t.collect(*launcher(t, 'openmpi'), program, options=TRACED, env=environment, timeout=300)
     t.equal(results(), bare, 'results')
-    answer = t.print(run.experiment, '-mpiwaits')[0]
-    t.equal((answer['sends_alone'], answer['receives_alone']), (0, 0), 'both ends of all its messages')
+    answers = t.print(run.experiment, '-mpiwaits', '-regions')
+    t.equal((answers[0]['sends_alone'], answers[0]['receives_alone']), (0, 0), 'both ends of all its messages')
+    regions = answers[-1]['rows'][1:]
+    t.check(regions and not any(row['name'].startswith('Construct') for row in regions), f'regions have names: {regions}')
+    ranks = [process for process in t.read(run.experiment).values() if 'omptrace' in process['traces']]
+    t.equal([max(event['threads'] for event in rank['traces']['omptrace'] if event['type'] == 'region') for rank in ranks], [2] * RANKS, 'threads of each rank')
+
+
+@test
+def lammps(t):
+    """LAMMPS of Debian: what it computes is what it computes bare, and the messages of its steps take what it calls communication."""
+    words = (t.need('lmp'), '-in', TARGETS / 'lammps_melt.txt', '-log', 'none')
+
+    def steps(out):
+        return re.search(r'^Step.*?(?=^Loop)', out, re.M | re.S)[0]
+
+    bare = t.run(*launcher(t, 'openmpi', 2), *words, env=ENVIRONMENT, timeout=300)
+    t.equal(bare.status, 0, f'bare: {bare.err}')
+    run = record(t, 'openmpi', *words, ranks=2, options=('-m', 'on'))
+    t.equal(steps(run.out), steps(bare.out), 'what it computes')
+    waits, statistics = t.print(run.experiment, '-mpiwaits', '-mpistat')
+    t.equal((waits['sends_alone'], waits['receives_alone']), (0, 0), 'both ends of all its messages')
+    told = float(re.search(r'^Comm +\| [\d.]+ +\| ([\d.]+)', run.out, re.M)[1])
+    messages = sum(row['time_s'] for row in statistics['rows'] if row.get('function') in ('MPI_Send', 'MPI_Irecv', 'MPI_Wait', 'MPI_Sendrecv')) / 2
+    t.within(0.5 * told < messages < 1.1 * told + 0.05, f'{messages} s in messages, {told} s of communication, which has copies, too')
 
 
 @test
@@ -405,6 +461,8 @@ def communicators_that_are_many(t):
     experiment = record(t, 'openmpi', program, ranks=1).experiment
     rows = t.print(experiment, '-mpicomms')[0]['rows']
     t.check(4000 < len(rows) <= 4500 + 1, f'{len(rows)} communicators')
+    t.equal(t.print(experiment, '-limit', '3', '-mpicomms')[-1]['rows'], rows[:3], 'the first three')
+    t.check(f'{len(rows) - 3} more are not shown' in t.run(t.helio, 'print', '-limit', '3', '-mpicomms', experiment).out, 'others are told of')
     barriers = [row for row in t.print(experiment, '-mpistat')[0]['rows'] if row.get('function') == 'MPI_Barrier']
     t.equal(barriers[0]['calls'], 1000, 'all calls are there')
 
@@ -477,3 +535,34 @@ def not_of_mpi(t):
     answer = t.print(t.collect(program).experiment, '-functions', '-metric_list')
     t.check(any(row['name'] == 'mpir_compute' for row in answer[0]['rows']), 'it was seen')
     t.check('mpiwork' not in str(answer[1]), 'MPI Work without MPI')
+
+
+def calls(tree):
+    """{(caller, function): seconds} of a call tree of JSON, wherever the one calls the other; {function: load objects}."""
+    seconds, objects, path = {}, {}, []
+    for row in tree['rows']:
+        del path[row['depth']:]
+        key = (path[-1] if path else '', row['name'])
+        seconds[key] = seconds.get(key, 0) + row['a.totalcpu']
+        objects.setdefault(row['name'], set()).add(pathlib.Path(row['object'] or '').name)
+        path.append(row['name'])
+    return seconds, objects
+
+
+@test
+def folded(t):
+    """User mode ends at the MPI function that was called, and goes on where that calls the program; other modes show all; totals are the same."""
+    for implementation in IMPLEMENTATIONS:
+        run = record(t, implementation, build(t, implementation, 'mpi_back.c'), '200', ranks=2, options=('-p', 'hi'))
+        truth = measured_by(run.out)
+        trees = {mode: t.print(run.experiment, '-viewmode', mode, '-calltree')[-1] for mode in ('user', 'expert', 'machine')}
+        t.equal(trees['expert']['rows'], trees['machine']['rows'], f'{implementation}: expert mode')
+        (user, _), (machine, objects) = calls(trees['user']), calls(trees['machine'])
+        t.equal(user['', '<Total>'], machine['', '<Total>'], f'{implementation}: totals')
+        for function, caller in (('combine', 'Reduce_local'), ('release', 'Comm_delete_attr')):
+            inside = sum(seconds for (above, name), seconds in user.items() if name == function and re.fullmatch(f'P?MPI_{caller}', above))
+            t.near(inside, 2 * truth[function], f'{implementation}: {function} below MPI_{caller}', 0.05, 0.02)
+        for mode, rows, expected in (('user', user, {'combine', 'release'}), ('machine', machine, None)):
+            called = {name for above, name in rows if re.match('P?MPI_', above)}
+            of_library = {name for name in called if any(object.startswith('libmpi') for object in objects[name])}
+            t.check(called <= expected if expected else of_library, f'{implementation}: {mode}: below functions of MPI: {called}')

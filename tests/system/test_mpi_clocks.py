@@ -5,7 +5,7 @@ namespaces of times, which are what other hosts' clocks are to them.
 """
 import test_mpi
 from harness import Skip, test
-from test_mpi import IMPLEMENTATIONS, make_kinds
+from test_mpi import IMPLEMENTATIONS, make_kinds, measured_by
 from test_print import validator
 
 # behind make_kinds, which says where they are
@@ -152,10 +152,6 @@ def clocks_without_messages(t):
     t.check('not known' in t.run(t.helio, 'print', '-mpistat', group).out, 'the text says so')
 
 
-def measured_by(out):
-    return {name: float(value) for name, value in (line.split() for line in out.splitlines() if len(line.split()) == 2)}
-
-
 def check_waits(t, what, group, measured):
     expected = {'sender': ('late_sender', 1, 'MPI_Recv', 0, 'MPI_Send'), 'wait': ('late_sender', 2, 'MPI_Wait', 0, 'MPI_Send'),
                 'receiver': ('late_receiver', 3, 'MPI_Ssend', 0, 'MPI_Recv'), 'reduction': ('collective', 1, 'MPI_Allreduce', 0, 'MPI_Allreduce')}
@@ -197,8 +193,9 @@ def namespaces_of_times(t):
         answer = check_waits(t, implementation, group, measured)
         t.equal((answer['clocks'], 'unknown_clocks' in answer), (3, False), f'{implementation}: clocks')
         ahead = [row['ahead_s'] for row in t.print(group, '-mpistat')[0]['rows'] if 'ahead_s' in row]
+        # told from the first experiment's, which is of any rank: each one joins the group when it begins
         for seconds, expected in zip(sorted(ahead), (0, 100000, 300000)):
-            t.check(abs(seconds - expected) <= answer['clock_error_s'] + 1e-6, f'{implementation}: {ahead}, by {answer["clock_error_s"]}')
+            t.check(abs(seconds - min(ahead) - expected) <= 2 * answer['clock_error_s'] + 1e-6, f'{implementation}: {ahead}, by {answer["clock_error_s"]}')
 
 
 @test

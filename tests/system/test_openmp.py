@@ -617,6 +617,49 @@ int main(void)
     t.equal(calls, collections.Counter({2: 4 + 4 * 3, 3: 4}), 'regions by their threads')
 
 
+FORKS = '''#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static int regions(int count)
+{
+	int sum = 0;
+	for (int i = 0; i < count; i++) {
+#pragma omp parallel num_threads(1) reduction(+ : sum)
+		sum++;
+	}
+	return sum;
+}
+int main(void)
+{
+	int status = 0, sum = regions(10);
+	pid_t child = fork();
+	if (!child)
+		_exit(regions(20));
+	waitpid(child, &status, 0);
+	printf("%d %d\\n", sum, WEXITSTATUS(status));
+	return 0;
+}
+'''
+
+
+@test
+def names_without_ticks(t):
+    """
+    Regions that no event of another kind has met, in a short child or where nothing else is recorded, have names, and one row in all processes:
+    by their function, or with libomp, which does not tell that, by their place.
+    """
+    (t.directory / 'forks.c').write_text(FORKS)
+    for compiler, every in (('gcc', ((), ('-p', 'off'))), ('clang', (('-p', 'off'),))):
+        result = t.run(t.need(compiler), '-O1', '-g', '-fopenmp', '-o', 'forks', 'forks.c')
+        t.check(result.status == 0, result.err[-500:])
+        for options in every:
+            result = t.collect('./forks', options=options)
+            t.equal(result.out, '10 20\n', 'output')
+            rows = t.print(result.experiment, '-regions')[-1]['rows'][1:]
+            t.equal([(re.sub(r' (from line|\+ 0x).*?(?= --|$)', '', row['name']), row['calls']) for row in rows],
+                    [('regions -- OMP parallel region', 30)], f'{compiler}, {options}: regions')
+
+
 @test
 def without_openmp(t):
     """Programs that have none: no file, and nothing said."""

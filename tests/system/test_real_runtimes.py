@@ -26,6 +26,25 @@ def node(t, engine):
     counted_cpu(t, truth, family)
 
 
+JSON_OF_COMPILED_CODE = """
+const all = {};
+for (let i = 0; i < 20000; i++) all['x' + i] = {a: i, b: 's' + i};
+let length = 0;
+for (const end = Date.now() + 800; Date.now() < end;) length += JSON.stringify(JSON.parse(JSON.stringify(all))).length;
+console.log(length > 0);
+"""
+
+
+@test(engines=True)
+def node_builtins(t, engine):
+    """C++ that compiled JavaScript calls by a builtin, whose instructions do not tell where its caller's frame is: stacks go on there."""
+    result = t.collect(t.need('node'), '-e', JSON_OF_COMPILED_CODE, engine=engine)
+    t.equal(result.out, 'true\n', 'output')
+    rows = t.functions(result.experiment, 'e.totalcpu', 'i.totalcpu')
+    failed = rows.get('<Stack-unwind-failed>', {}).get('i.totalcpu', 0)
+    t.within(failed < 0.05 * rows['<Total>']['e.totalcpu'], f'{failed} s have stacks that end early')
+
+
 @test(engines=True)
 def go(t, engine):
     """With calls into C the linker makes it dynamic, and the collector is loaded into it."""

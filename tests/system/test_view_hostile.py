@@ -33,15 +33,16 @@ def a_socket_in_a_directory_of_another_user(t):
     """Where others could put one in its place it is refused, also through a link of theirs; one's own directory serves."""
     t.need_root()
     make_kinds.make(str(t.directory))
-    for name, mode, owner in ('theirs', 0o755, OTHER), ('for_all', 0o777, 0), ('own', 0o755, 0), ('sticky', 0o1777, 0):
+    for name, mode, owner, group in (('theirs', 0o755, OTHER, OTHER), ('for_all', 0o777, 0, 0), ('for_a_group', 0o775, 0, OTHER), ('for_root_s_own_group', 0o775, 0, 0),
+                                     ('own', 0o755, 0, 0), ('sticky', 0o1777, 0, 0), ('sticky_for_a_group', 0o1775, 0, OTHER)):
         (t.directory / name).mkdir()
-        os.chown(t.directory / name, owner, owner)
+        os.chown(t.directory / name, owner, group)
         (t.directory / name).chmod(mode)
     link_of_another(t.directory / 'link', t.directory / 'own')
-    for place in 'theirs', 'for_all', 'link':
+    for place in 'theirs', 'for_all', 'for_a_group', 'link':
         result = t.run(t.helio, 'view', '--no-open', '--unix', f'{place}/s', 'kinds.1.er', timeout=60)
         t.check(result.status == 1 and ('others could put a socket' in result.err or 'a link of another user' in result.err), f'{place}: {result.status} {result.err}')
-    for place in 'own/s', 'sticky/s', f'{t.directory}/own/s', 's':
+    for place in 'own/s', 'sticky/s', 'sticky_for_a_group/s', 'for_root_s_own_group/s', f'{t.directory}/own/s', 's':
         with Server(t, '--unix', place, 'kinds.1.er'):
             t.check((t.directory / place).is_socket(), place)
         t.check(not (t.directory / place).exists(), f'{place} at the end')
@@ -173,3 +174,45 @@ def a_program_that_prints_for_ever(t):
         log = t.directory / 'new.1.er' / 'log.xml'
         os.kill(int(log.read_text().partition('<process pid="')[2].partition('"')[0]), signal.SIGTERM)
         wait_until(lambda: not row()['running'], 'it ends')
+
+
+# What a request has in place of a path, a number or a word.
+HOSTILE = ('/etc', '../outside/kinds.1.er', 'kinds.1.er/../../outside/kinds.1.er', 'pipe.er', 'pipe.erg', 'endless', '/dev/zero', '/proc/self/mem', '.', '', 'a/' * 3000, 'kinds.1.er\0x',
+           '\x1b[2J\u202e', '--', '|id', '%s%n', -1, 1e308, 2 ** 63, None, True, {}, [[]])
+# A body of each request that does nothing, or what it does is undone.
+BODIES = {
+    'login': {'token': 'x'}, 'print': {'session': 1, 'settings': [], 'commands': [['header']], 'id': '1', 'format': 'json'}, 'cancel': {'id': '1'},
+    'open': {'experiments': ['kinds.1.er'], 'id': '1'}, 'refresh': {'session': 1, 'id': '1'}, 'close': {'session': 99}, 'record': {'command': 'collect', 'options': [], 'program': [], 'pid': 0},
+    'stop': {'recording': 99}, 'notes': {'session': 99, 'experiment': 'kinds.1.er', 'text': 'x'}, 'save': {'settings': [['none', 'x']]},
+}
+
+
+@test
+def paths_in_every_parameter(t):
+    """Whatever has the place of a parameter, a command or a command's argument: an answer comes at once that says what is wrong, the server goes on, and nothing is opened or written elsewhere."""
+    outside, start = t.directory / 'outside', t.directory / 'start'
+    for place in outside, start:
+        place.mkdir()
+        make_kinds.make(str(place))
+    os.mkfifo(start / 'pipe.er')
+    os.mkfifo(start / 'pipe.erg')
+    (start / 'endless').symlink_to('endless')
+    before = state(t.directory)
+    with Server(t, '--', 'kinds.1.er', before=['env', '-C', start]) as server:
+        expected = server.print(['functions']).json['results']
+        for name, body in BODIES.items():
+            for parameter in body:
+                for value in [form for hostile in HOSTILE for form in (hostile, [hostile], [['x', hostile]])]:
+                    if (name, parameter) == ('record', 'program') and isinstance(value, list) and isinstance(value[0], str):
+                        continue  # that would be run
+                    reply = server.post(name, {**body, parameter: value})
+                    t.check(reply.status in (200, 204, 400, 401, 403, 404, 422, 429), f'{name}, {parameter} {value!r}: {reply.status} {reply.body[:300]}')
+                    if name in ('open', 'refresh') and reply.status == 200:  # by an odd id
+                        t.check(parameter == 'id', f'{value} was opened')
+                        server.post('close', {'session': reply.json['session']})
+        for command in server.get('bootstrap').json['commands']:
+            for value in [hostile for hostile in HOSTILE if isinstance(hostile, str)]:
+                reply = server.print([command['name'], value], [command['name'], value, value])
+                t.check(reply.status in (200, 400), f'{command["name"]} {value!r}: {reply.status} {reply.body[:300]}')
+        t.equal(server.print(['functions']).json['results'], expected, 'functions afterwards')
+    t.equal(state(t.directory), before, 'what is there')

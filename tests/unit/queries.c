@@ -65,9 +65,9 @@ static void put_table(struct question *question, const struct table *table)
 		const struct row *row = &table->rows[i];
 
 		strbuf_printf(out, "%s [%s] (%s) %u %u %d %d %u %llx:", or_none(row->name),
-			      or_none(row->object), or_none(row->of), row->depth, row->block,
-			      (int)row->mark, (int)row->last_child, row->line,
-			      (unsigned long long)row_detail(row)->address);
+			      or_none(row_object(row)), or_none(row_qualifier(row)), row_depth(row),
+			      row_block(row), (int)row->mark, (int)row->last_child,
+			      row_detail(row)->line, (unsigned long long)row_detail(row)->address);
 		for (size_t k = 0; k < table->column_count; k++)
 			strbuf_printf(out, " %.9g", table->values[i * table->column_count + k]);
 		for (size_t k = 0; table->errors && k < table->column_count; k++)

@@ -378,9 +378,18 @@ static void test_what_an_unknown_name_may_be(void **state)
 static void test_load_objects_have_what_their_functions_did(void **state)
 {
 	struct row rows[] = {{.name = "<Total>"},
-			     {.name = "f", .object = "/x/a.so", .depth = 1},
-			     {.name = "g", .object = "/x/b.so", .depth = 2},
-			     {.name = "h", .object = "/x/a.so", .depth = 2}};
+			     {.name = "f",
+			      .origin = &(struct row_origin){.object = "/x/a.so"},
+			      .place = ROW_IN_TREE,
+			      .tree.depth = 1},
+			     {.name = "g",
+			      .origin = &(struct row_origin){.object = "/x/b.so"},
+			      .place = ROW_IN_TREE,
+			      .tree.depth = 2},
+			     {.name = "h",
+			      .origin = &(struct row_origin){.object = "/x/a.so"},
+			      .place = ROW_IN_TREE,
+			      .tree.depth = 2}};
 	double values[] = {10, 10, 6, 3};
 	const struct table table = {
 		.rows = rows, .row_count = 4, .values = values, .column_count = 1};

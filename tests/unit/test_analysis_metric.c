@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The language of metric specifications, rule by rule. */
+/* The language of metric specifications, rule by rule; sums as they are kept. */
+#include "analysis/metric/measure.h"
 #include "analysis/metric/metric.h"
 #include "analysis/session/query.h"
 #include "analysis/session/session.h"
@@ -345,6 +346,81 @@ static void test_catalogue(void **state)
 	assert_null(metric_find(NULL, "use"));
 }
 
+/* Every third node or so has a sum; of the second measure some need more than 32 bits. */
+static uint64_t sum_of(size_t measure, size_t node)
+{
+	return (node * 7 + measure) % 3 ? 0 : node << (measure == 1 ? 30 : 0);
+}
+
+static void fill_sums(struct measure_sums *sums, size_t nodes)
+{
+	*sums = (struct measure_sums){.nodes = nodes};
+	for (size_t measure = 0; measure < 3; measure++)
+		for (size_t node = 0; node < nodes; node++)
+			measure_add(sums, (enum measure)measure, (uint32_t)node,
+				    sum_of(measure, node));
+}
+
+static void check_sums(const struct finished_sums *sums, size_t times)
+{
+	uint64_t *all = calloc(sums->nodes + 1, sizeof(*all));
+
+	for (size_t measure = 0; measure < 3; measure++) {
+		struct finished_walk walk = finished_begin(sums, (enum measure)measure);
+
+		assert_true(finished_read(sums, (enum measure)measure, all));
+		for (size_t node = 0; node < sums->nodes; node++) {
+			uint64_t sum = times * sum_of(measure, node);
+
+			assert_true(finished_at(sums, (enum measure)measure, node) == sum);
+			assert_true(all[node] == sum);
+			if (!sum)
+				continue;
+			assert_true(finished_next(&walk));
+			assert_true(walk.node == node && walk.sum == sum);
+		}
+		assert_false(finished_next(&walk));
+	}
+	assert_false(finished_has(sums, (enum measure)3));
+	free(all);
+}
+
+static void test_finished_sums(void **state)
+{
+	static const size_t sizes[] = {1, 2, 63, 64, 65, 128, 1000};
+	struct measure_sums parts[2], all;
+	struct finished_sums sums;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		fill_sums(&all, sizes[i]);
+		measure_finish(&sums, &all);
+		check_sums(&sums, 1);
+		finished_fini(&sums);
+		all = (struct measure_sums){.nodes = sizes[i]};
+		fill_sums(&parts[0], sizes[i]);
+		fill_sums(&parts[1], sizes[i]);
+		measure_fold_last(&sums, &all, parts, 2, NULL);
+		check_sums(&sums, 2);
+		finished_fini(&sums);
+	}
+}
+
+/* What is 0 takes a bit, and a share of a count for each 64. */
+static void test_sums_of_few_nodes_are_small(void **state)
+{
+	enum { NODES = 1 << 16, FEW = 100 };
+	struct measure_sums sums = {.nodes = NODES};
+	struct finished_sums finished;
+
+	(void)state;
+	for (uint32_t i = 0; i < FEW; i++)
+		measure_add(&sums, (enum measure)0, i * (NODES / FEW), 1);
+	measure_finish(&finished, &sums);
+	assert_true(finished_size(&finished) < NODES / 4);
+	finished_fini(&finished);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +435,8 @@ int main(void)
 		cmocka_unit_test(test_no_clock_data),
 		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_catalogue),
+		cmocka_unit_test(test_finished_sums),
+		cmocka_unit_test(test_sums_of_few_nodes_are_small),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

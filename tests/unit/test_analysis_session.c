@@ -108,7 +108,7 @@ static double value_of(const struct table *table, const char *name, enum row_mar
 {
 	for (size_t i = 0; i < table->row_count; i++)
 		if (!strcmp(table->rows[i].name, name) && table->rows[i].mark == mark &&
-		    table->rows[i].block == block)
+		    row_block(&table->rows[i]) == block)
 			return table->values[i * table->column_count + column] * 1e4;
 	fail_msg("no row %s", name);
 	return 0;
@@ -233,7 +233,7 @@ static void test_stand_ins(void **state)
 	view_call_tree(session, &query, NULL, &table);
 	for (size_t i = 0; i < table.row_count; i++)
 		if (!strcmp(table.rows[i].name, "<Truncated-stack>"))
-			assert_int_equal(table.rows[i].depth, 1);
+			assert_int_equal(row_depth(&table.rows[i]), 1);
 	table_fini(&table);
 	view_objects(session, &query, &table);
 	assert_float_equal(value_of(&table, "<Unknown>", ROW_PLAIN, 0, 0), 28, 1e-9);

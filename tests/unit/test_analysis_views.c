@@ -341,7 +341,8 @@ static void check_block(const struct table *table, size_t begin, size_t end,
 			*(row < center_row ? &callers : &rest) += value;
 		}
 
-		double base = table->block_base[table->rows[begin].block * table->column_count + i];
+		double base =
+			table->block_base[row_block(&table->rows[begin]) * table->column_count + i];
 
 		assert_value(base, center == TOTAL ? truth->total : truth->inclusive[center],
 			     metric, "base", table->rows[center_row].name);
@@ -359,7 +360,7 @@ static void check_callers(struct session *session, const struct query *query,
 
 	view_callers_callees(session, query, &table);
 	for (size_t begin = 0, end; begin < table.row_count; begin = end) {
-		for (end = begin; end < table.row_count && table.rows[end].block == blocks;)
+		for (end = begin; end < table.row_count && row_block(&table.rows[end]) == blocks;)
 			end++;
 		assert_true(end > begin);
 		check_block(&table, begin, end, truth);
@@ -395,13 +396,14 @@ static void check_tree(struct session *session, const struct query *query, bool 
 	for (size_t row = 1; row < table.row_count; row++) {
 		const struct row *entry = &table.rows[row];
 
-		assert_true(entry->depth >= 1 && entry->depth <= table.rows[row - 1].depth + 1);
-		path[lengths[entry->depth - 1]] = '\0';
+		assert_true(row_depth(entry) >= 1 &&
+			    row_depth(entry) <= row_depth(&table.rows[row - 1]) + 1);
+		path[lengths[row_depth(entry) - 1]] = '\0';
 		strncat(path, "/", sizeof(path) - strlen(path) - 1);
 		strncat(path, entry->name, sizeof(path) - strlen(path) - 1);
-		lengths[entry->depth] = strlen(path);
-		ids[entry->depth] = entry->id;
-		assert_int_equal(entry->parent, ids[entry->depth - 1]);
+		lengths[row_depth(entry)] = strlen(path);
+		ids[row_depth(entry)] = entry->id;
+		assert_int_equal(row_parent(entry), ids[row_depth(entry) - 1]);
 
 		uint32_t id = string_table_find(&truth->names, path);
 
@@ -416,9 +418,10 @@ static void check_tree(struct session *session, const struct query *query, bool 
 		bool last = row + 1 == table.row_count;
 
 		for (size_t next = row + 1; next < table.row_count; next++) {
-			last = table.rows[next].depth < entry->depth || next + 1 == table.row_count;
-			if (table.rows[next].depth <= entry->depth) {
-				last = table.rows[next].depth < entry->depth;
+			last = row_depth(&table.rows[next]) < row_depth(entry) ||
+			       next + 1 == table.row_count;
+			if (row_depth(&table.rows[next]) <= row_depth(entry)) {
+				last = row_depth(&table.rows[next]) < row_depth(entry);
 				break;
 			}
 		}

@@ -293,7 +293,9 @@ static void test_bad_records(void **state)
 	check_damage("\x4a\x01\x00", 3, "3 of its bytes"); /* no such state */
 	check_damage("\x40\x80", 2, "2 of its bytes");	   /* a number without end */
 	check_damage("\x40\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00", 12, "12 of its bytes");
-	check_damage("\x8b\x01", 2, "2 of its bytes"); /* half a collection */
+	check_damage("\x8b\x01", 2, "2 of its bytes");			    /* half a collection */
+	check_damage("\x8c\x01\x01\x00\x00", 5, "5 of its bytes");	    /* more of none */
+	check_damage("\x8b\x01\x01\x8c\x01\x01\x02A", 8, "5 of its bytes"); /* half a cause */
 	check_damage("\x8b\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x01", 11,
 		     "11 of its bytes");				 /* too late */
 	check_damage("\x80\x02", 2, "2 of its bytes");			 /* half a thread record */
@@ -499,9 +501,11 @@ static void test_contexts(void **state)
 static void test_collections(void **state)
 {
 	static const uint8_t bytes[] = {
-		0x8b, 0xe8, 0x07, 0x0a, /* from 1000 ns on, for 10 */
-		0x40, 0x05, 0x06,	/* an event, whose time they leave as it is */
-		0x8b, 0x64, 0x05,	/* the one before, which another block could have had */
+		0x8b, 0xe8, 0x07, 0x0a,	     /* from 1000 ns on, for 10 */
+		0x8c, 0xe9, 0x07, 0x0b,	     /* of 1000 bytes 10 stay, */
+		0x01, 'F',  0x02, 'O',	'C', /* the cause is F, it was done by OC */
+		0x40, 0x05, 0x06,	     /* an event, whose time they leave as it is */
+		0x8b, 0x64, 0x05, /* the one before, which another block could have had */
 	};
 	static const struct {
 		uint64_t time_ns;
@@ -525,6 +529,12 @@ static void test_collections(void **state)
 	assert_int_equal(all->list.count, 2);
 	assert_int_equal(all->list.items[0].thread, 3);
 	assert_int_equal(all->sum_ns, 15);
+	assert_int_equal(all->list.items[0].before, 0);
+	assert_string_equal(collections_words(all, all->list.items[0].cause), "");
+	assert_int_equal(all->list.items[1].before, 1001);
+	assert_int_equal(all->list.items[1].after, 11);
+	assert_string_equal(collections_words(all, all->list.items[1].cause), "F");
+	assert_string_equal(collections_words(all, all->list.items[1].collector), "OC");
 	for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
 		guess = collections_at(all, moments[i].time_ns, guess);
 		assert_int_equal(guess, moments[i].number);

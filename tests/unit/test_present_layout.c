@@ -57,10 +57,10 @@ static void expect(const struct table *table, enum table_shape shape, const char
 }
 
 static struct row rows[] = {
-	{.name = "<Total>", .object = "?"},
-	{.name = "work", .object = "t"},
-	{.name = "F", .object = "t"},
-	{.name = "main", .object = "t"},
+	{.name = "<Total>", .origin = &(struct row_origin){.object = "?"}},
+	{.name = "work", .origin = &(struct row_origin){.object = "t"}},
+	{.name = "F", .origin = &(struct row_origin){.object = "t"}},
+	{.name = "main", .origin = &(struct row_origin){.object = "t"}},
 };
 
 static void value_and_percent(void **state)
@@ -204,11 +204,11 @@ static void blocks(void **state)
 		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
 	};
 	struct row block_rows[] = {
-		{.name = "C", .block = 0, .mark = ROW_CALLER},
-		{.name = "F", .block = 0, .mark = ROW_CENTER},
-		{.name = "work", .block = 0, .mark = ROW_CALLEE},
-		{.name = "main", .block = 1, .mark = ROW_CALLER},
-		{.name = "B", .block = 1, .mark = ROW_CENTER},
+		{.name = "C", .place = ROW_IN_BLOCK, .block = 0, .mark = ROW_CALLER},
+		{.name = "F", .place = ROW_IN_BLOCK, .block = 0, .mark = ROW_CENTER},
+		{.name = "work", .place = ROW_IN_BLOCK, .block = 0, .mark = ROW_CALLEE},
+		{.name = "main", .place = ROW_IN_BLOCK, .block = 1, .mark = ROW_CALLER},
+		{.name = "B", .place = ROW_IN_BLOCK, .block = 1, .mark = ROW_CENTER},
 	};
 	double values[] = {.120, 0, .080, 0, .040, 0, .200, 0, .050, 0};
 	double base[] = {.120, 0, .200, 0};
@@ -261,15 +261,15 @@ static void tree(void **state)
 		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
 	};
 	struct row tree_rows[] = {
-		{.name = "<Total>", .depth = 0, .last_child = true},
-		{.name = "main", .depth = 1, .last_child = true},
-		{.name = "B", .depth = 2},
-		{.name = "C", .depth = 3, .last_child = true},
-		{.name = "F", .depth = 4},
-		{.name = "work", .depth = 5, .last_child = true},
-		{.name = "E", .depth = 4, .last_child = true},
-		{.name = "A", .depth = 2, .last_child = true},
-		{.name = "C", .depth = 3, .last_child = true},
+		{.name = "<Total>", .place = ROW_IN_TREE, .tree.depth = 0, .last_child = true},
+		{.name = "main", .place = ROW_IN_TREE, .tree.depth = 1, .last_child = true},
+		{.name = "B", .place = ROW_IN_TREE, .tree.depth = 2},
+		{.name = "C", .place = ROW_IN_TREE, .tree.depth = 3, .last_child = true},
+		{.name = "F", .place = ROW_IN_TREE, .tree.depth = 4},
+		{.name = "work", .place = ROW_IN_TREE, .tree.depth = 5, .last_child = true},
+		{.name = "E", .place = ROW_IN_TREE, .tree.depth = 4, .last_child = true},
+		{.name = "A", .place = ROW_IN_TREE, .tree.depth = 2, .last_child = true},
+		{.name = "C", .place = ROW_IN_TREE, .tree.depth = 3, .last_child = true},
 	};
 	double values[] = {.320, 0,    .320, 0,	   .200, 0,    .14999, 0,    .070,
 			   0,	 .030, 0,    .050, 0,	 .120, 0,      .120, 0};
@@ -307,14 +307,16 @@ static void deep_tree(void **state)
 	const char *text = NULL;
 
 	for (uint32_t depth = 0; depth < 10000; depth++) {
-		const struct row row = {.name = "f", .depth = depth, .last_child = true};
+		const struct row row = {
+			.name = "f", .place = ROW_IN_TREE, .tree.depth = depth, .last_child = true};
 
 		text = tree_lines_next(&lines, &row);
 		deepest = strlen(text) > deepest ? strlen(text) : deepest;
 	}
 	assert_non_null(strstr(text, "[9999] +-"));
 	assert_true(deepest < 3 * TREE_DEPTH_DRAWN + 32);
-	const struct row back = {.name = "g", .depth = 1, .last_child = true};
+	const struct row back = {
+		.name = "g", .place = ROW_IN_TREE, .tree.depth = 1, .last_child = true};
 
 	assert_string_equal(tree_lines_next(&lines, &back), "  +-");
 }

@@ -519,6 +519,7 @@ static FRAME void test_null_call(void **state)
 void asm_leaf(void);
 void asm_pushed(void);
 void asm_caller(void (*function)(int));
+void asm_entry(void (*function)(int)); /* only its frame pointer tells who called */
 void asm_end(void);
 void asm_lost(void);
 __asm__(".text\n"
@@ -531,6 +532,10 @@ __asm__(".text\n"
 	"asm_caller: push %rbp\n mov %rsp,%rbp\n push %rbx\n push %rbx\n mov %rdi,%rax\n"
 	" mov $2,%edi\n call *%rax\n pop %rbx\n pop %rbx\n pop %rbp\n ret\n"
 	".size asm_caller, .-asm_caller\n"
+	".globl asm_entry\n.type asm_entry,@function\n"
+	"asm_entry: push %rbp\n mov %rsp,%rbp\n and $-16,%rsp\n mov %rdi,%rax\n mov $2,%edi\n"
+	" call *%rax\n mov %rbp,%rdx\n lea (%rdx),%rsp\n pop %rbp\n ret\n"
+	".size asm_entry, .-asm_entry\n"
 	".globl asm_end\nasm_end: nop\n"
 	".globl asm_lost\n.type asm_lost,@function\n"
 	"asm_lost: push %rbp\n mov %rsp,%r11\n xor %eax,%eax\n mov $64,%ecx\n sub $512,%rsp\n"
@@ -566,6 +571,28 @@ static FRAME void test_no_cfi(void **state)
 	assert_true(find("asm_caller") >= 3);
 	expect((uint32_t)find("asm_caller"), "asm_caller", "call_assembly", "test_no_cfi", NULL);
 	expect_complete("_start");
+}
+
+/* Code made at run time has called it: the frame pointer is believed as where an object has. */
+static FRAME void test_no_cfi_below_made_code(void **state)
+{
+	/* push %rbp; mov %rsp,%rbp; call *%rsi; pop %rbp; ret */
+	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd6, 0x5d, 0xc3};
+	typedef void entry(void (*)(int));
+	uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void (*made)(void (*)(int), entry *);
+	int at;
+
+	memcpy(page + 16, code, sizeof(code));
+	made = (void (*)(void (*)(int), entry *))(uintptr_t)(page + 16);
+	made(call_recurse, asm_entry);
+	at = find("asm_entry");
+	assert_true(at >= 3);
+	assert_int_equal(pcs[at + 1], (uint64_t)page + 16 + 5);
+	expect((uint32_t)at + 2, "test_no_cfi_below_made_code", NULL);
+	expect_complete("_start");
+	munmap(page, 4096);
 }
 
 /* Without any CFI of the program, its instructions say as much. */
@@ -743,6 +770,7 @@ int main(void)
 		cmocka_unit_test(test_coroutine),
 		cmocka_unit_test(test_null_call),
 		cmocka_unit_test(test_no_cfi),
+		cmocka_unit_test(test_no_cfi_below_made_code),
 		cmocka_unit_test(test_no_program_cfi),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_publish_forgets),

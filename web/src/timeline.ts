@@ -2,7 +2,7 @@
 // What `timeline` answers, as arrays to draw from; and stacks of events as a flame chart.
 
 import { stateOrder } from './colour';
-import { largest } from './format';
+import { formatAlone, largest } from './format';
 import type { Frame, Result, Row } from './types';
 import { num } from './types';
 
@@ -31,11 +31,13 @@ export interface Cells {
 }
 
 // A garbage collection of Java, which stopped the threads of a process; or several that begin in one cell.
-export interface Collection { experiment: number; thread: number; number: number; count: number; begin: number; end: number; took: number; longest: number }
+export interface Collection { experiment: number; thread: number; number: number; count: number; begin: number; end: number; took: number; longest: number; cause?: string; collector?: string; before?: number; after?: number }
 
 const readCollections = (result: Result): Collection[] => ((result.collections as Row[] | undefined) ?? []).map((row) => ({
 	experiment: num(row, 'experiment'), thread: num(row, 'thread'), number: num(row, 'number'), count: num(row, 'count'),
 	begin: num(row, 'begin_s'), end: num(row, 'end_s'), took: num(row, 'took_s'), longest: num(row, 'longest_s'),
+	...(typeof row.cause === 'string' ? { cause: row.cause } : {}), ...(typeof row.collector === 'string' ? { collector: row.collector } : {}),
+	...(typeof row.heap_before === 'number' ? { before: row.heap_before } : {}), ...(typeof row.heap_after === 'number' ? { after: row.heap_after } : {}),
 }));
 
 // Those of a closer answer, and of the coarse one what lies outside of it.
@@ -305,6 +307,13 @@ export function heapStrip(result: Result | null | undefined, end: number): Strip
 	const max = largest(points.map((p) => p.value));
 	return max > 0 ? { title: 'Live heap', unit: 'bytes', max, points } : null;
 }
+
+// Why, by what, and what stayed, as far as that is known.
+export const collectionCause = (c: Collection): [string, string][] => [
+	...(c.cause ? [['Cause', c.cause] as [string, string]] : []),
+	...(c.collector ? [['Collector', c.collector] as [string, string]] : []),
+	...(c.before !== undefined && c.after !== undefined ? [['Heap in use', `${formatAlone(c.before, 'bytes')} → ${formatAlone(c.after, 'bytes')}`] as [string, string]] : []),
+];
 
 // How long collections stopped the program: of several in one place the longest.
 export function collectionStrip(collections: Collection[]): Strip | null {

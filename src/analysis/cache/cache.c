@@ -199,13 +199,18 @@ static void put_warnings(struct strbuf *out, const struct diag_list *warnings)
 	}
 }
 
+/* Which methods belong to which mode is told by what the program announced, which is not kept. */
+bool cache_sums_may_keep(const struct session *session)
+{
+	return !session->has_java;
+}
+
 /* Whether the files can no more change, and are worth it. */
 static bool may_keep(const struct session *session, size_t count)
 {
 	uint64_t events = 0;
 
-	/* Sums of one mode would be taken for those of all. */
-	if (session->experiments.count != count || session->has_modes)
+	if (session->experiments.count != count || !cache_sums_may_keep(session))
 		return false;
 	for (size_t i = 0; i < session->processes.count; i++) {
 		if (!session->processes.items[i].ended)

@@ -17,6 +17,7 @@
 #include "format/varint.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,8 +81,30 @@ int cache_open_folder(void)
 	if (folder >= 0 && (fstat(folder, &status) || !file_is_trusted(&status))) {
 		close(folder);
 		folder = -1;
+		errno = EPERM;
 	}
 	return folder;
+}
+
+void cache_add_refusal(struct diag_list *diags)
+{
+	int error = errno;
+	char *path = name_directory();
+
+	if (!cache_is_on())
+		diag_add(diags, DIAG_ERROR, "there is no cache to keep the sums in: HELIO_CACHE is off");
+	else if (!path)
+		diag_add(diags, DIAG_ERROR, "there is no cache to keep the sums in: neither "
+					    "XDG_CACHE_HOME nor HOME is an absolute path");
+	else if (error == EPERM)
+		diag_add(diags, DIAG_ERROR,
+			 "%s keeps no sums: it has to be yours, and nobody else may write to it, "
+			 "nor may a link of another user's lead to it",
+			 path);
+	else
+		diag_add(diags, DIAG_ERROR, "%s, which keeps the sums, cannot be opened: %s", path,
+			 strerror(error));
+	free(path);
 }
 
 char *cache_name(const char *key, const char *ending)

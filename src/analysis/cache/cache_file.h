@@ -9,6 +9,7 @@
 #define HELIO_ANALYSIS_CACHE_FILE_H
 
 #include "analysis/metric/measure.h"
+#include "base/status.h"
 #include "base/strbuf.h"
 
 #include <stdbool.h>
@@ -20,9 +21,11 @@ bool cache_keeps_all(void);
 
 /*
  * The directory as a folder (base/folder.h), made where it is not there; the caller's to close.
- * -1: off, or there is no place that only this user can write to.
+ * -1: off, or there is no place that only this user can write to (EPERM), or errno.
  */
 int cache_open_folder(void);
+/* Says why cache_open_folder() has just failed, by what it left in errno: an error. */
+void cache_add_refusal(struct diag_list *diags);
 /* The file for a key, by its name there; ending as ".sums". The caller's to free. */
 char *cache_name(const char *key, const char *ending);
 /*

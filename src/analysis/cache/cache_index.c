@@ -386,6 +386,21 @@ static struct session *await_part(struct index_job *job, unsigned first, unsigne
 	return session;
 }
 
+/* What this process has written: where it is no more, nobody makes it again. */
+static struct session *own_part(const struct index_job *job, unsigned length)
+{
+	unsigned own = job->share->number;
+	char *name = part_name(job, own, length);
+	struct session *session = cache_sums_load(name, sign_of(job, own, length), true);
+
+	if (!session)
+		diag_add(job->diags, DIAG_ERROR,
+			 "the sums that were written to the user's cache are gone from there, or do "
+			 "not hold any more");
+	free(name);
+	return session;
+}
+
 /* ---- the shares ---- */
 
 /* Whether what was opened can be kept. */
@@ -401,11 +416,11 @@ static enum status check_share(const struct index_job *job, const struct session
 				 session->processes.items[i].name);
 			return STATUS_INVALID;
 		}
-	if (!session->has_modes)
+	if (cache_sums_may_keep(session))
 		return STATUS_OK;
 	diag_add(job->diags, DIAG_ERROR,
-		 "the sums of programs with OpenMP or Java are not kept: they have several "
-		 "view modes");
+		 "the sums of Java programs are not kept: which functions are shown depends on the "
+		 "view mode");
 	return STATUS_INVALID;
 }
 
@@ -431,7 +446,7 @@ static enum status make_share(const struct index_job *job, char *const *paths, s
 static enum status join(struct index_job *job, unsigned length)
 {
 	unsigned own = job->share->number;
-	struct session *first = await_part(job, own, length);
+	struct session *first = own_part(job, length);
 	struct session *second = first ? await_part(job, own + length, length) : NULL;
 	struct strbuf body = {0};
 	enum status status = STATUS_INVALID;
@@ -480,9 +495,7 @@ enum status cache_index(char *const *paths, size_t count, const struct session_s
 	enum status status;
 
 	if (folder < 0) {
-		diag_add(diags, DIAG_ERROR,
-			 "there is no cache to keep the sums in: HELIO_CACHE is "
-			 "off, or nobody else may write to its directory");
+		cache_add_refusal(diags);
 		return STATUS_INVALID;
 	}
 	close(folder);

@@ -25,6 +25,8 @@ struct cache_sign {
 /* What names the file of a list of experiments (cache_name()). */
 char *cache_sums_key(char *const *paths, size_t count);
 struct cache_sign cache_sums_sign(char *const *paths, size_t count, enum cache_scope scope);
+/* Whether the sums of user mode are all that is needed of them; others are made of events. */
+bool cache_sums_may_keep(const struct session *session);
 /* The body of the file, of a session that nothing has been chosen in. */
 void cache_sums_put(struct strbuf *body, struct session *session, const struct cache_sign *sign,
 		    bool with_inlines);

@@ -180,7 +180,25 @@ static const char *omp_label(const struct session *session, struct arena *arena,
 	return symbols_name((struct session *)(uintptr_t)session, function, NAME_LONG);
 }
 
-/* "Process 1, GCEvent 2, began 0.123456 s, took 0.004567 s, thread 9 (VM Thread)" */
+/* ", Allocation Failure, heap 63.4 MiB to 5.0 MiB, G1 young collection pauses"; what is not known
+ * is left out. */
+static const char *collection_more(const struct collections *all, const struct collection *of,
+				   struct arena *arena)
+{
+	const double mib = 1024 * 1024;
+	const char *cause = collections_words(all, of->cause);
+	const char *collector = collections_words(all, of->collector);
+	const char *heap = of->before && of->after
+				   ? arena_printf(arena, ", heap %.1f MiB to %.1f MiB",
+						  (double)(of->before - 1) / mib,
+						  (double)(of->after - 1) / mib)
+				   : "";
+
+	return arena_printf(arena, "%s%s%s%s%s", *cause ? ", " : "", cause, heap,
+			    *collector ? ", " : "", collector);
+}
+
+/* "Process 1, GCEvent 2, began 0.123456 s, took 0.004567 s, thread 9 (VM Thread), ..." */
 static const char *collection_label(const struct session *session, struct arena *arena,
 				    uint64_t value)
 {
@@ -198,12 +216,13 @@ static const char *collection_label(const struct session *session, struct arena 
 	const struct profile_thread *thread = profile_find_thread(profile, of->thread);
 	const char *name = thread ? profile_thread_name(profile, thread) : "";
 
-	return arena_printf(
-		arena,
-		"Process %llu, GCEvent %llu, began %.6f s, took %.6f s, thread "
-		"%llu%s%s%s",
-		id, number, (double)of->begin_ns / 1e9, (double)(of->end_ns - of->begin_ns) / 1e9,
-		(unsigned long long)of->thread, *name ? " (" : "", name, *name ? ")" : "");
+	return arena_printf(arena,
+			    "Process %llu, GCEvent %llu, began %.6f s, took %.6f s, thread "
+			    "%llu%s%s%s%s",
+			    id, number, (double)of->begin_ns / 1e9,
+			    (double)(of->end_ns - of->begin_ns) / 1e9,
+			    (unsigned long long)of->thread, *name ? " (" : "", name,
+			    *name ? ")" : "", collection_more(&profile->collections, of, arena));
 }
 
 static const char *label_of(const struct session *session, const struct index_object *object,
@@ -361,13 +380,13 @@ static void fill_rows(const struct session *session, const struct index_object *
 
 	table->rows[0].name = "<Total>";
 	details[0].value = INDEX_UNKNOWN;
-	table->rows[0].detail = &details[0];
+	row_set_detail(&table->rows[0], &details[0]);
 	for (size_t row = 1; row < table->row_count; row++) {
 		uint32_t group = keys[row - 1].index;
 
 		table->rows[row].id = group + 1;
 		details[row].value = groups->values.items[group];
-		table->rows[row].detail = &details[row];
+		row_set_detail(&table->rows[row], &details[row]);
 		table->rows[row].name =
 			label_of(session, object, &table->arena, groups->values.items[group]);
 	}

@@ -65,10 +65,11 @@ static const struct metric *find_counter(const struct session *session, const ch
 
 static uint64_t total_of(const struct finished_sums *sums, unsigned measure)
 {
+	struct finished_walk walk = finished_begin(sums, measure);
 	uint64_t total = 0;
 
-	for (size_t i = 0; finished_has(sums, measure) && i < sums->nodes; i++)
-		total += finished_at(sums, measure, i);
+	while (finished_next(&walk))
+		total += walk.sum;
 	return total;
 }
 

@@ -16,7 +16,6 @@
 #include "base/array.h"
 #include "format/lineage.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,21 +131,20 @@ static uint32_t lock_of_block(struct lock_scan *scan, unsigned family, uint32_t 
 	uint32_t node = session_shown(&scan->session->scanned.items[scan->process_number],
 				      VIEW_USER, trace_stack(heap, row));
 	uint64_t offset = address - trace_field(heap, HEAP_ADDRESS, row);
-	char key[80];
-	int length = snprintf(key, sizeof(key), "%u %u %u %llx", family, scan->process_number, node,
-			      (unsigned long long)offset);
+	uint64_t maker = (uint64_t)scan->process_number << 32 | node;
 
-	if (!is_in_part(scan, hash_text(key, (size_t)length)))
+	if (!is_in_part(scan, hash_pair(hash_pair(maker, offset), family)))
 		return NO_LOCK;
 
-	uint32_t number = string_table_add(&scan->block_keys, key);
-	uint32_t known = hash_map_get(&scan->block_locks, number);
+	struct hash_map *locks = &scan->block_locks[family];
+	uint64_t key = (uint64_t)key_numbers_put(&scan->block_makers, maker) << 32 |
+		       key_numbers_put(&scan->block_offsets, offset);
+	uint32_t known = hash_map_get(locks, key);
 
 	if (known == HASH_NONE) {
 		if (!may_add_plain(scan))
 			return NO_LOCK;
-		known = hash_map_put(&scan->block_locks, number,
-				     add_block(scan, family, node, offset));
+		known = hash_map_put(locks, key, add_block(scan, family, node, offset));
 	}
 	return known | IS_PLAIN;
 }
@@ -229,6 +227,14 @@ static uint32_t lock_of_class(struct lock_scan *scan, uint64_t number)
 	return named_lock(scan, SYNC_MONITOR, key, class, NULL);
 }
 
+static uint32_t lock_of_parking(struct lock_scan *scan, uint32_t stack)
+{
+	uint32_t class = lock_parking_class(scan, stack);
+
+	return named_lock(scan, LOCK_PARKING, class, string_table_text(&scan->classes, class),
+			  NULL);
+}
+
 /* Ordered sections go by where they are in the code, which user mode shows below the wait. */
 static uint32_t lock_of_place(struct lock_scan *scan, uint32_t stack)
 {
@@ -251,8 +257,9 @@ static bool has_own_name(const struct lock_event *event)
 {
 	unsigned family = family_of(event->type);
 
-	return family == SYNC_JOIN || family == SYNC_MONITOR || family == LOCK_ORDERED ||
-	       family == LOCK_ATOMIC || (family == LOCK_CRITICAL && !event->object);
+	return family == SYNC_JOIN || family == SYNC_MONITOR || family == LOCK_PARKING ||
+	       family == LOCK_ORDERED || family == LOCK_ATOMIC ||
+	       (family == LOCK_CRITICAL && !event->object);
 }
 
 static uint32_t lock_of(struct lock_scan *scan, const struct lock_event *event, uint64_t time_ns,
@@ -268,6 +275,8 @@ static uint32_t lock_of(struct lock_scan *scan, const struct lock_event *event, 
 		return named_lock(scan, family, scan->image, "<threads>", NULL);
 	if (family == SYNC_MONITOR)
 		return lock_of_class(scan, event->object);
+	if (family == LOCK_PARKING)
+		return lock_of_parking(scan, stack);
 	if (event->type == LOCK_ORDERED)
 		return lock_of_place(scan, stack);
 	if (event->type == LOCK_ATOMIC)
@@ -363,9 +372,13 @@ static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t numb
 		count_thread(holders, number, (uint32_t)event->owner, &lock->holders);
 }
 
-static void count_row(struct lock_scan *scan, const struct lock_event *event,
-		      const struct event_run *run, size_t row)
+static void count_row(struct lock_scan *scan, struct lock_event *event, const struct event_run *run,
+		      size_t row)
 {
+	if (event->type == SYNC_CONDITION &&
+	    lock_parking_class(scan, event_stacks(run)[row]) != LOCK_NOT_PARKED)
+		event->type = LOCK_PARKING;
+
 	uint32_t of = lock_of(scan, event, event_times(run)[row], event_stacks(run)[row]);
 
 	if (of == NO_LOCK)
@@ -470,10 +483,12 @@ static void forget_list(struct lock_list *list)
 static void forget_part(struct lock_scan *scan)
 {
 	forget_list(&scan->plain);
-	for (unsigned family = 0; family < LOCK_TYPES; family++)
+	for (unsigned family = 0; family < LOCK_TYPES; family++) {
 		hash_map_fini(&scan->addresses[family]);
-	string_table_fini(&scan->block_keys);
-	hash_map_fini(&scan->block_locks);
+		hash_map_fini(&scan->block_locks[family]);
+	}
+	key_numbers_fini(&scan->block_makers);
+	key_numbers_fini(&scan->block_offsets);
 	arena_fini(&scan->plain_names);
 }
 
@@ -486,6 +501,7 @@ static void forget_all(struct lock_scan *scan)
 		hash_map_fini(&scan->variables[family]);
 	string_table_fini(&scan->classes);
 	string_table_fini(&scan->places);
+	hash_map_fini(&scan->parkings);
 	hash_map_fini(&scan->waiters);
 	hash_map_fini(&scan->holders);
 	scan->total = (struct lock){.name = "<Total>"};
@@ -622,6 +638,7 @@ const char *lock_type_name(unsigned type)
 		"OpenMP lock",
 		"atomic construct",
 		"ordered section",
+		"parking",
 	};
 
 	_Static_assert(COUNT(names) == LOCK_TYPES &&

@@ -5,14 +5,23 @@
 
 #include "analysis/data/block_index.h"
 #include "analysis/tree/tally.h"
+#include "base/key_numbers.h"
 
 #include <pthread.h>
 
-/* Kinds of waits: those of synchronization tracing, and OpenMP's. */
-enum { LOCK_CRITICAL = SYNC_TYPES, LOCK_OPENMP, LOCK_ATOMIC, LOCK_ORDERED, LOCK_TYPES };
+/* Kinds of waits: those of synchronization tracing, OpenMP's, and conditions by which Java parks.
+ */
+enum {
+	LOCK_CRITICAL = SYNC_TYPES,
+	LOCK_OPENMP,
+	LOCK_ATOMIC,
+	LOCK_ORDERED,
+	LOCK_PARKING,
+	LOCK_TYPES
+};
 
 /* OpenMP's, as bits. */
-enum { LOCK_TYPES_OPENMP = (1 << LOCK_TYPES) - (1 << LOCK_CRITICAL) };
+enum { LOCK_TYPES_OPENMP = (1 << LOCK_PARKING) - (1 << LOCK_CRITICAL) };
 
 /* A wait, or several of one thread that followed each other. */
 struct lock_event {
@@ -99,8 +108,10 @@ struct lock_scan {
 	struct hash_map variables[LOCK_TYPES]; /* by family, → number among the named */
 	struct block_index blocks;	       /* of the process in hand */
 	struct hash_map block_rows;	       /* address → row of the heap trace */
-	struct string_table block_keys, classes, places;
-	struct hash_map block_locks;	  /* number of a key → number among the plain */
+	struct key_numbers block_makers, block_offsets; /* of locks in blocks, in the part */
+	struct hash_map block_locks[LOCK_TYPES]; /* by family, numbers of both → among the plain */
+	struct string_table classes, places;
+	struct hash_map parkings;	  /* process << 32 | node → lock_parking_class() */
 	struct hash_map waiters, holders; /* of all locks */
 };
 
@@ -111,6 +122,9 @@ void lock_scan_run(struct lock_scan *scan, struct tally *tally);
  */
 void lock_scan_names(struct lock_scan *scan, struct session *session);
 void lock_scan_fini(struct lock_scan *scan);
+/* lock_parking.c: of a wait for a condition, in which of scan->classes the thread is parked. */
+#define LOCK_NOT_PARKED (HASH_NONE - 1)
+uint32_t lock_parking_class(struct lock_scan *scan, uint32_t stack);
 /* Reads a row of events of any kind.  False: it is no wait. */
 bool lock_event_read(const struct event_run *run, size_t row, struct lock_event *event);
 void lock_sums_add(struct lock_sums *sums, const struct lock_event *event);

@@ -7,6 +7,7 @@
 #include "analysis/tree/compare.h"
 #include "analysis/views/table.h"
 #include "analysis/views/table_rows.h"
+#include "base/array.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,31 +32,48 @@ struct counting {
 	struct hash_map row_of; /* function, or process and construct → row */
 };
 
-static const char *name_of(struct counting *counting, const struct session_process *process,
-			   uint32_t number, uint32_t function)
+/* What is known of a construct; NULL: nothing. */
+static const struct omp_construct *construct_of(const struct session_process *process,
+						uint64_t number)
 {
-	struct session *session = counting->session;
+	return number < process->omp_construct_count && process->omp_constructs[number].key
+		       ? &process->omp_constructs[number]
+		       : NULL;
+}
 
-	if (function != FUNCTION_UNKNOWN)
-		return symbols_name(session, function, counting->query->name_style);
-	return arena_printf(&session->arena, "Construct %u of process %u", number, process->id);
+/* By its function, or else by where the program encounters it. */
+static const char *name_of(struct session *session, const struct session_process *process,
+			   uint64_t number, enum name_style style)
+{
+	static const char *const kinds[] = {
+		[OMP_PARALLEL] = "parallel region", [OMP_TASK] = "task", [OMP_TEAMS] = "teams"};
+	const struct omp_construct *construct = construct_of(process, number);
+
+	if (!construct)
+		return arena_printf(&session->arena, "Construct %llu of process %u",
+				    (unsigned long long)number, process->id);
+	if (construct->function != FUNCTION_UNKNOWN)
+		return symbols_name(session, construct->function, style);
+	return arena_printf(&session->arena, "%s -- OMP %s",
+			    place_of_code(session, session->experiments.items[process->experiment],
+					  process->process, construct->site, style),
+			    construct->kind < COUNT(kinds) ? kinds[construct->kind] : "construct");
 }
 
 static struct sums *row_of(struct counting *counting, const struct session_process *process,
 			   uint64_t number)
 {
-	bool is_known = number < process->omp_construct_count;
-	uint32_t function = is_known ? process->omp_constructs[number].function : FUNCTION_UNKNOWN;
+	const struct omp_construct *construct = construct_of(process, number);
+	uint64_t key =
+		construct ? construct->key : (uint64_t)process->id << 32 | (number & UINT32_MAX);
 	uint32_t fresh = (uint32_t)counting->rows.count;
-	uint64_t key = function == FUNCTION_UNKNOWN
-			       ? (uint64_t)process->id << 32 | (number & UINT32_MAX)
-			       : function;
 	uint32_t row = hash_map_put(&counting->row_of, key, fresh);
 
 	if (row == fresh)
 		*vec_push(&counting->rows) = (struct sums){
-			.function = function,
-			.name = name_of(counting, process, (uint32_t)number, function)};
+			.function = construct ? construct->function : FUNCTION_UNKNOWN,
+			.name = name_of(counting->session, process, number,
+					counting->query->name_style)};
 	return &counting->rows.items[row];
 }
 

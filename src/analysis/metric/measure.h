@@ -49,14 +49,19 @@ struct measure_sums {
 };
 
 /*
- * Sums that are finished, which call stacks by the million have: a measure whose numbers all fit
- * has 32 bits for each.  Zero-initialised has no measure.
+ * Sums that are finished, which call stacks by the million have: of a measure only those that are
+ * not 0 are there, side by side, with 32 bits where all of them fit.  Zero-initialised has no
+ * measure.
  */
 struct finished_sums {
 	size_t nodes;
 	struct finished_sum {
+		uint64_t *marks;  /* a bit for each node: it has a sum; NULL: there is no such
+				     measure */
+		uint32_t *before; /* by word of these: the sums of the nodes before */
 		uint32_t *narrow;
 		uint64_t *wide; /* instead */
+		size_t count;	/* of sums */
 	} of[MEASURE_COUNT];
 };
 
@@ -86,23 +91,54 @@ void measure_fini(struct measure_sums *sums);
 
 /* Of `from` nothing is left. */
 void measure_finish(struct finished_sums *to, struct measure_sums *from);
+/*
+ * Both at once, of the last sums to be folded: measure by measure, so that there are never two sets
+ * of all measures.
+ */
+void measure_fold_last(struct finished_sums *out, struct measure_sums *to,
+		       struct measure_sums *from, size_t count, const uint32_t *map);
 /* The sums of one measure, of which there were none, an array over the nodes that is freed. */
 void finished_take(struct finished_sums *to, enum measure measure, uint64_t *sums);
 /* Adds to a sum after all. */
 void finished_add(struct finished_sums *to, enum measure measure, size_t node, uint64_t value);
 void finished_fini(struct finished_sums *sums);
 size_t finished_size(const struct finished_sums *sums); /* bytes */
+/* … that they took while they were counted. */
+size_t finished_counting_size(const struct finished_sums *sums);
 static inline bool finished_has(const struct finished_sums *sums, enum measure measure)
 {
-	return sums->of[measure].narrow || sums->of[measure].wide;
+	return sums->of[measure].marks;
 }
 /* The sum at a node, of a measure that there is. */
-static inline uint64_t finished_at(const struct finished_sums *sums, enum measure measure,
-				   size_t node)
-{
-	const struct finished_sum *of = &sums->of[measure];
+uint64_t finished_at(const struct finished_sums *sums, enum measure measure, size_t node);
 
-	return of->narrow ? of->narrow[node] : of->wide[node];
+/* Goes through the nodes that have a sum of a measure, if there is such a measure. */
+struct finished_walk {
+	const struct finished_sum *of;
+	size_t word; /* the next one */
+	uint64_t marks;
+	size_t next;  /* of the sums */
+	size_t node;  /* set by finished_next(), … */
+	uint64_t sum; /* … which is not 0 */
+};
+static inline struct finished_walk finished_begin(const struct finished_sums *sums,
+						  enum measure measure)
+{
+	return (struct finished_walk){.of = &sums->of[measure]};
+}
+static inline bool finished_next(struct finished_walk *walk)
+{
+	const struct finished_sum *of = walk->of;
+
+	if (walk->next == of->count)
+		return false;
+	while (!walk->marks)
+		walk->marks = of->marks[walk->word++];
+	walk->node = (walk->word - 1) * 64 + (size_t)__builtin_ctzll(walk->marks);
+	walk->marks &= walk->marks - 1;
+	walk->sum = of->narrow ? of->narrow[walk->next] : of->wide[walk->next];
+	walk->next++;
+	return true;
 }
 /* All of a measure into out[nodes]; false: there is none. */
 bool finished_read(const struct finished_sums *sums, enum measure measure, uint64_t *out);

@@ -35,13 +35,10 @@ uint64_t values_part(const struct metric *metric, size_t measure, uint64_t weigh
 static void add_weights(uint64_t *values, const struct metric *metric, size_t measure,
 			const struct finished_sums *sums)
 {
-	const uint32_t *narrow = sums->of[measure].narrow;
-	const uint64_t *wide = sums->of[measure].wide;
+	struct finished_walk walk = finished_begin(sums, (enum measure)measure);
 
-	for (size_t i = 0; narrow && i < sums->nodes; i++)
-		values[i] += values_part(metric, measure, narrow[i]);
-	for (size_t i = 0; wide && i < sums->nodes; i++)
-		values[i] += values_part(metric, measure, wide[i]);
+	while (finished_next(&walk))
+		values[walk.node] += values_part(metric, measure, walk.sum);
 }
 
 uint64_t *values_of_sums(const struct finished_sums *sums, const struct metric *metric)

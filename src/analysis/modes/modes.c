@@ -2,6 +2,8 @@
 #include "analysis/modes/modes.h"
 
 #include "base/array.h"
+#include "base/memory.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,11 +166,17 @@ static void keep_mode(struct rewriting *rewriting, enum view_mode mode)
 	rewriting->scanned->shown[mode] = shown;
 }
 
-/* Whether any runtime has said anything: its contexts, or what it is known to be. */
+/* An event's context; or a construct of OpenMP's that no event but its own has met. */
+static bool has_said(const struct process *process, enum format_runtime runtime)
+{
+	return process->contexts.said[runtime] ||
+	       (runtime == RUNTIME_OPENMP && process->traces[TRACE_OMP].rows.count);
+}
+
 static bool is_wanted(const struct process *process)
 {
 	for (size_t i = 0; i < COUNT(runtimes); i++)
-		if (process->contexts.said[runtimes[i]->runtime])
+		if (has_said(process, runtimes[i]->runtime))
 			return true;
 	return false;
 }
@@ -187,11 +195,12 @@ void modes_rewrite(struct session *session, const struct experiment *experiment,
 	find_pairs(&rewriting);
 	set_limits(&rewriting);
 	for (size_t i = 0; i < COUNT(runtimes); i++) {
-		if (!process->contexts.said[runtimes[i]->runtime])
+		if (!has_said(process, runtimes[i]->runtime))
 			continue;
 		runtimes[i]->rewrite(&rewriting);
 		session->has_modes = true;
 		session->has_expert |= runtimes[i]->has_expert;
+		session->has_java |= runtimes[i] == &mode_java;
 	}
 	if (rewriting.is_over)
 		diag_add(&session->warnings, DIAG_WARNING,
@@ -204,6 +213,32 @@ void modes_rewrite(struct session *session, const struct experiment *experiment,
 	hash_map_fini(&rewriting.pseudo);
 	pair_set_fini(&rewriting.variants);
 	vec_fini(&rewriting.pairs);
+}
+
+void modes_grow(struct session_process *scanned, size_t before, size_t count)
+{
+	size_t more = count - before;
+
+	if (scanned->omp_class) {
+		scanned->omp_class = xrealloc(scanned->omp_class, count * sizeof(uint8_t));
+		memset(scanned->omp_class + before, 0, more * sizeof(uint8_t));
+	}
+	if (scanned->is_compiled) {
+		scanned->is_compiled = xrealloc(scanned->is_compiled, count * sizeof(bool));
+		memset(scanned->is_compiled + before, 0, more * sizeof(bool));
+	}
+}
+
+bool modes_is_system(const char *path)
+{
+	static const char *const names[] = {"libc.so",	"libc-", "libpthread",
+					    "ld-linux", "ld-2",	 "[vdso]"};
+	const char *name = path_name(path);
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
 }
 
 void modes_free(struct session_process *scanned)

@@ -67,6 +67,13 @@ uint32_t rewriting_location(struct rewriting *rewriting, uint64_t pc, uint32_t e
 /* After attribution_events(), before tree_add_process(). */
 void modes_rewrite(struct session *session, const struct experiment *experiment,
 		   struct process *process, struct session_process *scanned);
+/* After that: user mode ends the stacks of calls of MPI at the function that was called. */
+void modes_fold_mpi(struct session *session, const struct experiment *experiment,
+		    struct process *process, struct session_process *scanned);
+/* What is known by node, for nodes that have been added since, which no event has. */
+void modes_grow(struct session_process *scanned, size_t before, size_t count);
+/* Whether a file is of the C library, whose functions belong to who calls them. */
+bool modes_is_system(const char *path);
 /* After that, for metrics of the clock. */
 void modes_find_mpi(const struct process *process, struct session_process *scanned);
 void modes_free(struct session_process *scanned);

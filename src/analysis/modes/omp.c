@@ -60,17 +60,12 @@ static enum owner owner_of_file(const char *path)
 {
 	static const char *const of_runtime[] = {"libgomp.so", "libgomp-", "libomp.so", "libomp-",
 						 "libiomp5.so"};
-	static const char *const of_system[] = {"libc.so",  "libc-", "libpthread",
-						"ld-linux", "ld-2",  "[vdso]"};
 	const char *name = path_name(path);
 
 	for (size_t i = 0; i < COUNT(of_runtime); i++)
 		if (begins(name, of_runtime[i]))
 			return OWNER_RUNTIME;
-	for (size_t i = 0; i < COUNT(of_system); i++)
-		if (begins(name, of_system[i]))
-			return OWNER_SYSTEM;
-	return OWNER_PROGRAM;
+	return modes_is_system(path) ? OWNER_SYSTEM : OWNER_PROGRAM;
 }
 
 static enum owner owner_of(struct omp *omp, uint32_t location)
@@ -531,35 +526,55 @@ static void keep_classes(const struct rewriting *rewriting)
 	rewriting->scanned->omp_class = classes;
 }
 
+/* Of a construct whose function is not known: where it is encountered. */
+static uint64_t key_of_place(const struct rewriting *rewriting, uint32_t site)
+{
+	enum { PLACE = 63, OBJECT_SHIFT = 48 };
+	uint32_t object;
+	uint64_t address;
+
+	if (site == STACK_NO_LOCATION ||
+	    symbols_place(rewriting->session, rewriting->experiment, rewriting->process, site,
+			  &object, &address) == FUNCTION_UNKNOWN)
+		return 0;
+	return (UINT64_C(1) << PLACE | (uint64_t)object << OBJECT_SHIFT) ^ address;
+}
+
+static struct omp_construct kept_construct(struct omp *omp, struct construct *construct)
+{
+	const struct rewriting *rewriting = omp->rewriting;
+	struct omp_construct kept = {.function = FUNCTION_UNKNOWN,
+				     .site = STACK_NO_LOCATION,
+				     .parent = construct->parent,
+				     .kind = (enum format_omp_construct)construct->kind};
+	uint32_t object;
+	uint64_t address;
+
+	if (construct->function >= FORMAT_PC_LIMIT)
+		kept.function =
+			symbols_place(rewriting->session, rewriting->experiment, rewriting->process,
+				      entry_location(omp, construct), &object, &address);
+	if (construct->is_known)
+		kept.site = site_of(omp, construct->stack);
+	kept.key = kept.function == FUNCTION_UNKNOWN ? key_of_place(rewriting, kept.site)
+						     : kept.function;
+	return kept;
+}
+
 /* Constructs by their functions: one that was reached in several ways is many. */
 static void keep_constructs(struct omp *omp)
 {
-	const struct rewriting *rewriting = omp->rewriting;
 	size_t count = omp->constructs.count;
 	struct omp_construct *kept = xcalloc(count + 1, sizeof(*kept));
 	struct hash_map first = {0};
 
 	for (uint32_t i = 1; i < count; i++) {
-		struct construct *construct = &omp->constructs.items[i];
-		uint32_t object, function = FUNCTION_UNKNOWN;
-		uint64_t address;
-
-		if (construct->function >= FORMAT_PC_LIMIT) {
-			uint32_t entry = entry_location(omp, construct);
-
-			function = symbols_place(rewriting->session, rewriting->experiment,
-						 rewriting->process, entry, &object, &address);
-		}
-		kept[i] = (struct omp_construct){
-			.function = function,
-			.first = function == FUNCTION_UNKNOWN ? i
-							      : hash_map_put(&first, function, i),
-			.parent = construct->parent,
-			.kind = (enum format_omp_construct)construct->kind};
+		kept[i] = kept_construct(omp, &omp->constructs.items[i]);
+		kept[i].first = kept[i].key ? hash_map_put(&first, kept[i].key, i) : i;
 	}
 	hash_map_fini(&first);
-	rewriting->scanned->omp_constructs = kept;
-	rewriting->scanned->omp_construct_count = count;
+	omp->rewriting->scanned->omp_constructs = kept;
+	omp->rewriting->scanned->omp_construct_count = count;
 }
 
 static void rewrite(struct rewriting *rewriting)

@@ -105,7 +105,8 @@ struct process_info {
 	double before_seconds;	   /* CPU time at <before recording>, which is not in these */
 	uint64_t collection_count; /* Java's, of garbage */
 	double collection_seconds; /* that they took */
-	bool heap_unseen;	   /* the heap was traced, and no allocation seen */
+	uint64_t compiled_count, compiled_bytes; /* Java's methods, each compilation */
+	bool heap_unseen;			 /* the heap was traced, and no allocation seen */
 };
 /* What is compared: all that was opened by one name, and what its column is called. */
 size_t session_group_count(const struct session *session);

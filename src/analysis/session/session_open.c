@@ -18,6 +18,7 @@
 #include "base/path.h"
 #include "experiment/group.h"
 #include "format/lineage.h"
+#include "object/names/java_name.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -252,6 +253,19 @@ static char *const *arguments_of(const struct experiment *experiment, const stru
 	return parent ? arguments_of(experiment, parent) : NULL;
 }
 
+/* What a child of a fork has of its parent was compiled there. */
+static void count_compiled(struct process_info *info, const struct experiment_map *map)
+{
+	for (size_t i = 0; !map->inherits && i < map->functions.count; i++) {
+		const struct map_function *function = &map->functions.items[i];
+
+		if (function->address & FORMAT_PC_JAVA || !java_is_method(function->name))
+			continue;
+		info->compiled_count++;
+		info->compiled_bytes += function->size;
+	}
+}
+
 static void add_process(struct session *session, const struct experiment *experiment,
 			const struct process *process, uint32_t founder)
 {
@@ -289,6 +303,7 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->before_seconds = (double)profile->before_us / 1e6;
 	info->collection_count = profile->collections.list.count;
 	info->collection_seconds = (double)profile->collections.sum_ns / 1e9;
+	count_compiled(info, &process->map);
 	info->heap_unseen = process->traces[TRACE_HEAP].present && !process->heap.peak_blocks;
 	for (size_t state = 0; state < PROFILE_STATES; state++)
 		info->state_seconds[state] = (double)profile->state_us[state] / 1e6;
@@ -345,6 +360,7 @@ static void add_scanned(struct session *session, const struct experiment *experi
 	scanned->row_count = event_rows(process);
 	session->row_count += scanned->row_count;
 	modes_rewrite(session, experiment, process, scanned);
+	modes_fold_mpi(session, experiment, process, scanned);
 	modes_find_mpi(process, scanned);
 	tree_add_process(session, &session->trees[VIEW_USER][false], experiment, scanned);
 }

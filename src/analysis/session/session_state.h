@@ -118,7 +118,9 @@ struct session_group {
 /* An OpenMP construct of a process, as it was recorded. */
 struct omp_construct {
 	uint32_t function; /* that its code was made into; FUNCTION_UNKNOWN: not known */
-	uint32_t first;	   /* the number of the first one with that function, or its own */
+	uint32_t site;	   /* the location that encounters it, or STACK_NO_LOCATION */
+	uint64_t key;	   /* of its function, or else of its place; 0: neither is known */
+	uint32_t first;	   /* the number of the first one with that key, or its own */
 	uint32_t parent;   /* the number of the one that it is in, or 0 */
 	enum format_omp_construct kind;
 };
@@ -148,6 +150,7 @@ struct session {
 	/* Without and with inlined calls: session_tree(). */
 	struct whole_tree trees[VIEW_MODES][2];
 	bool has_modes, has_expert; /* machine mode differs from user mode; expert mode does */
+	bool has_java;		    /* call stacks of Java's methods */
 	pthread_mutex_t lock;	    /* recursive; of all that follows from the experiments */
 	struct tally_cache *tallies;
 	struct watch *watch;	       /* of who has the session, or NULL */

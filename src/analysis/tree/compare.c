@@ -41,9 +41,10 @@ static uint64_t mix(uint64_t a, uint64_t b)
 
 static uint64_t name_key(const struct row *row)
 {
-	uint64_t object = row->object ? hash_text(row->object, strlen(row->object)) : 0;
+	uint64_t object = row_object(row) ? hash_text(row_object(row), strlen(row_object(row))) : 0;
 
-	uint64_t of = row->of ? hash_text(row->of, strlen(row->of)) : 0;
+	uint64_t of =
+		row_qualifier(row) ? hash_text(row_qualifier(row), strlen(row_qualifier(row))) : 0;
 
 	return mix(hash_text(row->name, strlen(row->name)), mix(object, of));
 }
@@ -54,14 +55,15 @@ static uint64_t *block_keys(const struct table *table)
 	uint32_t blocks = 0;
 
 	for (size_t i = 0; i < table->row_count; i++)
-		if (table->rows[i].block >= blocks)
-			blocks = table->rows[i].block + 1;
+		if (row_block(&table->rows[i]) >= blocks)
+			blocks = row_block(&table->rows[i]) + 1;
 
 	uint64_t *keys = xcalloc(blocks + 1, sizeof(*keys));
 
 	for (size_t i = 0; i < table->row_count; i++)
 		if (table->rows[i].mark == ROW_CENTER)
-			keys[table->rows[i].block] = name_key(&table->rows[i]) ^ table->rows[i].id;
+			keys[row_block(&table->rows[i])] =
+				name_key(&table->rows[i]) ^ table->rows[i].id;
 	return keys;
 }
 
@@ -105,14 +107,14 @@ static uint64_t *row_keys(const struct table *table, enum row_identity identity)
 		const struct row *row = &table->rows[i];
 		uint64_t own = identity == ROWS_BY_ID ? row->id : name_key(row);
 
-		keys[i] = mix(mix(own, (uint64_t)row->mark), blocks[row->block]);
+		keys[i] = mix(mix(own, (uint64_t)row->mark), blocks[row_block(row)]);
 		if (identity == ROWS_BY_NAME)
 			keys[i] = unused_key(&used, keys[i]);
 		if (identity != ROWS_BY_PATH)
 			continue;
-		if (row->depth)
-			keys[i] = mix(keys[i], path.items[row->depth - 1]);
-		path.count = row->depth;
+		if (row_depth(row))
+			keys[i] = mix(keys[i], path.items[row_depth(row) - 1]);
+		path.count = row_depth(row);
 		*vec_push(&path) = keys[i];
 	}
 	vec_fini(&path);
@@ -290,8 +292,8 @@ static void spread_bases(struct comparison *comparison, const size_t *of, size_t
 	if (!old || comparison->groups == 1)
 		return;
 	for (size_t row = 0; row < table->row_count; row++)
-		if (table->rows[row].block >= blocks)
-			blocks = table->rows[row].block + 1;
+		if (row_block(&table->rows[row]) >= blocks)
+			blocks = row_block(&table->rows[row]) + 1;
 	table->block_base = arena_array(&table->arena, double, (blocks + 1) * table->column_count);
 	for (size_t row = 0; row < table->row_count; row++)
 		for (size_t i = 0; i < table->column_count; i++) {
@@ -300,11 +302,12 @@ static void spread_bases(struct comparison *comparison, const size_t *of, size_t
 			uint32_t at = hash_map_get(&part->rows, comparison->keys[row]);
 
 			if (at != HASH_NONE && part->table.block_base)
-				table->block_base[table->rows[row].block * table->column_count +
+				table->block_base[row_block(&table->rows[row]) *
+							  table->column_count +
 						  i] =
-					part->table
-						.block_base[part->table.rows[at].block * old_count +
-							    of[i]];
+					part->table.block_base[row_block(&part->table.rows[at]) *
+								       old_count +
+							       of[i]];
 		}
 }
 

@@ -52,7 +52,7 @@ static uint32_t *parents_of(const struct table *table)
 	VEC(uint32_t) path = {0};
 
 	for (uint32_t row = 0; row < table->row_count; row++) {
-		path.count = table->rows[row].depth;
+		path.count = row_depth(&table->rows[row]);
 		parent[row] = path.count ? path.items[path.count - 1] : 0;
 		*vec_push(&path) = row;
 	}

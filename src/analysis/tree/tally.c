@@ -171,14 +171,16 @@ static void keep_within_limit(struct tally_cache *cache, size_t more)
 	}
 }
 
-/* What another one will take: as much as the largest. */
+/* What another one will take at most: as much as the largest while it was counted. */
 static size_t expected_size(const struct tally_cache *cache)
 {
 	size_t largest = 0;
 
 	for (size_t i = 0; i < cache->tallies.count; i++) {
-		size_t size = tally_size(cache->tallies.items[i]);
+		const struct tally *tally = cache->tallies.items[i];
+		size_t size = tally_size(tally), counting = finished_counting_size(&tally->weights);
 
+		size = counting > size ? counting : size;
 		largest = size > largest ? size : largest;
 	}
 	return largest;

@@ -30,13 +30,14 @@ void tally_count(const struct tally *tally, size_t nodes, struct finished_sums *
 			states[k] = &sums[k];
 		}
 		scan_process(tally, process, count_piece, states);
-		for (size_t k = 0; k < threads; k++) {
+		if (i + 1 == session->scanned.count)
+			measure_fold_last(out, &all, sums, threads, map);
+		for (size_t k = 0; k < threads; k++)
 			measure_fold(&all, &sums[k], map);
-			measure_fini(&sums[k]);
-		}
 		free(owned);
 	}
-	measure_finish(out, &all);
+	if (!session->scanned.count)
+		measure_finish(out, &all);
 	free(states);
 	free(sums);
 }
@@ -77,10 +78,7 @@ bool query_chooses_any(const struct query *query, struct session *session)
 	bool found = false;
 
 	for (size_t k = 0; k < MEASURE_COUNT && !found; k++)
-		for (size_t i = 0; finished_has(&tally->weights, (enum measure)k) &&
-				   i < tally->weights.nodes && !found;
-		     i++)
-			found = finished_at(&tally->weights, (enum measure)k, i);
+		found = tally->weights.of[k].count;
 	found = found || chooses_an_event(tally);
 	tally_release(tally);
 	return found;

@@ -101,6 +101,9 @@ static uint32_t add_binding(struct session *session, struct call_tree *tree, uin
 void tree_settle(struct call_tree *tree)
 {
 	pair_set_fini(&tree->known);
+	tree->nodes.capacity = tree->nodes.count;
+	tree->nodes.items =
+		xrealloc(tree->nodes.items, tree->nodes.count * sizeof(*tree->nodes.items));
 }
 
 /* What a node of a process's stacks is in the tree. */

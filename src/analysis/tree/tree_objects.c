@@ -21,9 +21,9 @@ void view_graph_tree(struct session *session, const struct query *query,
 
 const char *tree_object_name(const struct row *row)
 {
-	const char *slash = row->object ? strrchr(row->object, '/') : NULL;
+	const char *slash = row_object(row) ? strrchr(row_object(row), '/') : NULL;
 
-	return slash ? slash + 1 : row->object ? row->object : "";
+	return slash ? slash + 1 : row_object(row) ? row_object(row) : "";
 }
 
 /* Takes from each frame what its children have: what is left is its own. */
@@ -34,9 +34,9 @@ static void take_children(const struct table *table, struct tree_objects *object
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct row *row = &table->rows[i];
 
-		path.count = row->depth;
-		if (row->depth)
-			objects->own[path.items[row->depth - 1]] -=
+		path.count = row_depth(row);
+		if (row_depth(row))
+			objects->own[path.items[row_depth(row) - 1]] -=
 				table->values[i * table->column_count];
 		*vec_push(&path) = string_table_find(&objects->names, tree_object_name(row));
 	}
@@ -54,10 +54,10 @@ void tree_objects_sum(const struct table *table, bool inverted, struct tree_obje
 		const struct row *row = &table->rows[i];
 		uint32_t object = string_table_find(&objects->names, tree_object_name(row));
 
-		if (!inverted || row->depth == 1)
+		if (!inverted || row_depth(row) == 1)
 			objects->own[object] += table->values[i * table->column_count];
-		if (row->depth >= objects->levels)
-			objects->levels = row->depth + 1;
+		if (row_depth(row) >= objects->levels)
+			objects->levels = row_depth(row) + 1;
 	}
 	if (!inverted)
 		take_children(table, objects);

@@ -123,9 +123,10 @@ void view_main_path(struct session *session, const struct query *query, const st
 	view_call_tree(session, &hot, &part, &path->table);
 	path->rows = xcalloc(table->row_count + 1, sizeof(*path->rows));
 	for (size_t i = 1; i < table->row_count; i++) {
-		bool follows = i + 1 < table->row_count && table->rows[i + 1].depth == level + 1;
+		bool follows =
+			i + 1 < table->row_count && row_depth(&table->rows[i + 1]) == level + 1;
 
-		if (table->rows[i].depth != level)
+		if (row_depth(&table->rows[i]) != level)
 			continue;
 		level++;
 		if (follows && path_value(table, i + 1) > passed_on * path_value(table, i))

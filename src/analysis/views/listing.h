@@ -42,8 +42,9 @@ const char *listing_symbol_name(const struct listing *listing, uint32_t symbol);
 /* As it is called where its code begins: of a part, from which function and which line it is. */
 const char *listing_entry_name(const struct listing *listing, uint32_t symbol, uint32_t line);
 
-struct row *listing_add_row(struct listing *listing, enum row_kind kind, uint32_t line,
-			    uint32_t group, const char *text);
+/* What it has beside its line is up to the caller. */
+struct row_detail *listing_add_row(struct listing *listing, enum row_kind kind, uint32_t line,
+				   uint32_t group, const char *text);
 /* A line of the source, after what the compiler says of it. Lines are added in their order. */
 void listing_add_source(struct listing *listing, uint32_t line, uint32_t group);
 /* By pc, the line of the listing's file that it is of, or 0. To be freed. */

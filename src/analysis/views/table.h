@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct listing_header;
+struct row_label;
 
 enum column_form { COLUMN_VALUE, COLUMN_DIFFERENCE, COLUMN_RATIO };
 
@@ -47,36 +48,97 @@ struct row_detail {
 	uint64_t target;		 /* where it jumps to in its function; 0: it does not */
 	uint64_t value;			 /* of an index or memory object; UINT64_MAX: none */
 	const struct row_extent *extent; /* in a data layout; or NULL */
+	uint32_t line;			 /* of a listing: in the source; 0: none */
 };
+
+/* What is the same in all rows of a function. */
+struct row_origin {
+	const char *object; /* path of the load object, or NULL */
+	const char *of;	    /* what tells it from other functions of the name, or NULL */
+};
+
+/* What a row has beside its name and values: none of them has two. */
+enum row_place { ROW_FLAT, ROW_IN_TREE, ROW_IN_BLOCK, ROW_DETAILED };
 
 /* Call trees have millions: kept small. */
 struct row {
 	const char *name;
-	const char *object; /* path of the load object, or NULL */
-	const char *of;	    /* what tells it from other functions of the name, or NULL */
+	const struct row_origin *origin; /* NULL: nothing; row_object(), row_qualifier() */
 	/*
 	 * The function's id; in a call tree the node's, if inverted the row's; of threads,
 	 * load objects and their <Total> a number from 0 in the order of the session
 	 */
 	uint32_t id;
-	uint32_t parent; /* call tree: id of the parent's row; 0 for <Total>, which is 0 itself */
-	uint32_t depth;	 /* call tree: 0 for <Total> */
-	uint32_t block;	 /* callers-callees: rows with one number belong together */
 	enum row_mark mark : 4;
+	enum row_place place : 4;
 	bool last_child : 1; /* call tree: no sibling follows */
 	/* listings */
 	enum row_kind kind : 4;
-	bool no_values : 1;		 /* the line has no code: its fields stay empty */
-	bool hot : 1;			 /* a value is above the threshold */
-	uint32_t line;			 /* in the source; 0: none */
-	const struct row_detail *detail; /* NULL: all 0; row_detail() */
+	bool no_values : 1; /* the line has no code: its fields stay empty */
+	bool hot : 1;	    /* a value is above the threshold */
+	union {
+		struct {
+			uint32_t parent, depth;
+		} tree;		/* row_parent(), row_depth() */
+		uint32_t block; /* row_block() */
+		const struct row_detail *detail;
+	};
 };
+
+_Static_assert(sizeof(struct row) == 32, "of what there are millions");
+
+static inline const char *row_object(const struct row *row)
+{
+	return row->origin ? row->origin->object : NULL;
+}
+
+static inline const char *row_qualifier(const struct row *row)
+{
+	return row->origin ? row->origin->of : NULL;
+}
+
+/* Call tree: id of the parent's row; 0 for <Total>, which is 0 itself. */
+static inline uint32_t row_parent(const struct row *row)
+{
+	return row->place == ROW_IN_TREE ? row->tree.parent : 0;
+}
+
+/* Call tree: 0 for <Total>. */
+static inline uint32_t row_depth(const struct row *row)
+{
+	return row->place == ROW_IN_TREE ? row->tree.depth : 0;
+}
+
+/* Callers-callees: rows with one number belong together. */
+static inline uint32_t row_block(const struct row *row)
+{
+	return row->place == ROW_IN_BLOCK ? row->block : 0;
+}
 
 static inline const struct row_detail *row_detail(const struct row *row)
 {
 	static const struct row_detail none;
 
-	return row->detail ? row->detail : &none;
+	return row->place == ROW_DETAILED ? row->detail : &none;
+}
+
+static inline void row_set_tree(struct row *row, uint32_t parent, uint32_t depth)
+{
+	row->place = ROW_IN_TREE;
+	row->tree.parent = parent;
+	row->tree.depth = depth;
+}
+
+static inline void row_set_block(struct row *row, uint32_t block)
+{
+	row->place = ROW_IN_BLOCK;
+	row->block = block;
+}
+
+static inline void row_set_detail(struct row *row, const struct row_detail *detail)
+{
+	row->place = ROW_DETAILED;
+	row->detail = detail;
 }
 
 /*
@@ -102,10 +164,11 @@ struct table {
 	 */
 	bool has_resolved;
 	double resolved, resolved_of_addresses; /* of all; of what has a data address */
-	bool has_extents; /* a data layout: all rows but <Total> have theirs */
-	double left_out;  /* an inverted tree: percent of the total, see tree_part.most; 0: nothing
-			     was */
-	bool by_change;	  /* … by the difference of the last experiment from the first */
+	bool has_extents;	   /* a data layout: all rows but <Total> have theirs */
+	struct row_label **labels; /* of functions, for table_name_row(); NULL: none so far */
+	double left_out; /* an inverted tree: percent of the total, see tree_part.most; 0: nothing
+			    was */
+	bool by_change;	 /* … by the difference of the last experiment from the first */
 	const struct listing_header *header; /* of a listing of code, else NULL */
 	struct arena arena;		     /* owns all of the above */
 };

@@ -68,6 +68,10 @@ void table_init(struct table *table, const struct query *query, enum column_rule
 
 void table_set_rows(struct table *table, size_t count)
 {
+	enum { MANY = 1 << 18 };
+
+	if (count > MANY)
+		memory_give_back();
 	table->row_count = count;
 	table->rows = arena_array(&table->arena, struct row, count);
 	table->values = arena_array(&table->arena, double, count * table->column_count);
@@ -160,17 +164,49 @@ void first_keys_add(struct first_keys *first, struct sort_key key)
 	*vec_push(&first->keys) = key;
 }
 
-void table_name_row(struct tally *tally, const struct query *query, struct table *table,
-		    uint32_t function, struct row *row)
+void table_set_object(struct table *table, struct row *row, const char *path)
 {
+	struct row_origin *origin = path ? arena_new(&table->arena, struct row_origin) : NULL;
+
+	if (origin)
+		origin->object = path;
+	row->origin = origin;
+}
+
+/* What all rows of a function have. */
+struct row_label {
+	const char *name;
+	struct row_origin origin;
+};
+
+static struct row_label *make_label(struct tally *tally, const struct query *query,
+				    struct table *table, uint32_t function)
+{
+	struct row_label *label = arena_new(&table->arena, struct row_label);
 	struct session *session = tally->session;
 	uint32_t number = session->functions.items[function].object;
 	const struct load_object *object =
 		number == OBJECT_UNKNOWN ? NULL : &session->objects.items[number];
 
-	row->name = symbols_name(session, function, query->name_style);
-	row->object = object ? object->path : NULL;
-	row->of = shape_namesake(tally->shape, function, query->name_soname);
+	label->name = symbols_name(session, function, query->name_style);
+	label->origin.object = object ? object->path : NULL;
+	label->origin.of = shape_namesake(tally->shape, function, query->name_soname);
 	if (query->name_soname && object)
-		row->name = arena_printf(&table->arena, "%s [%s]", row->name, object->name);
+		label->name = arena_printf(&table->arena, "%s [%s]", label->name, object->name);
+	return label;
+}
+
+void table_name_row(struct tally *tally, const struct query *query, struct table *table,
+		    uint32_t function, struct row *row)
+{
+	if (!table->labels)
+		table->labels = arena_array(&table->arena, struct row_label *,
+					    tally->session->functions.count);
+
+	struct row_label **label = &table->labels[function];
+
+	if (!*label)
+		*label = make_label(tally, query, table, function);
+	row->name = (*label)->name;
+	row->origin = &(*label)->origin;
 }

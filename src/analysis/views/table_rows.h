@@ -52,6 +52,7 @@ void first_keys_add(struct first_keys *first, struct sort_key key);
 /* Sorts what there is; its keys are the caller's to free. */
 void first_keys_end(struct first_keys *first);
 
+void table_set_object(struct table *table, struct row *row, const char *path);
 void table_name_row(struct tally *tally, const struct query *query, struct table *table,
 		    uint32_t function, struct row *row);
 

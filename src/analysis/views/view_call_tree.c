@@ -74,21 +74,13 @@ static void order_children(struct tree_view *view, const uint64_t *sort)
 
 static void fill_row(struct tree_view *view, size_t index, uint32_t node, uint32_t depth, bool last)
 {
-	struct table *table = view->table;
-	struct row *row = &table->rows[index];
+	struct row *row = &view->table->rows[index];
 	const struct tree_node *entry = &view->tally->shape->tree->nodes.items[node];
 
-	table_name_row(view->tally, view->query, table, entry->function, row);
+	table_name_row(view->tally, view->query, view->table, entry->function, row);
 	row->id = node;
-	row->parent = entry->parent;
-	row->depth = depth;
+	row_set_tree(row, entry->parent, depth);
 	row->last_child = last;
-	for (size_t column = 0; column < table->column_count; column++)
-		table->values[index * table->column_count + column] =
-			view->values[column] ? values_convert(table->columns[column].choice.metric,
-							      view->values[column][node])
-					     : values_static(view->tally->session, entry->function,
-							     table->columns[column].choice.metric);
 }
 
 /* Depth first. */
@@ -109,6 +101,24 @@ static void fill_rows(struct tree_view *view)
 		}
 		fill_row(view, index, node, depth, view->sibling[node] == NODE_ROOT);
 	}
+}
+
+/* Of a column: its numbers by node are used up. */
+static void fill_values(struct tree_view *view, size_t column)
+{
+	struct table *table = view->table;
+	const struct tree_node *nodes = view->tally->shape->tree->nodes.items;
+	const struct metric *metric = table->columns[column].choice.metric;
+	const uint64_t *values = view->values[column];
+	double *value = table->values + column;
+
+	for (size_t i = 0; i < table->row_count; i++, value += table->column_count) {
+		uint32_t node = table->rows[i].id;
+
+		*value = values ? values_convert(metric, values[node])
+				: values_static(view->tally->session, nodes[node].function, metric);
+	}
+	free(view->values[column]);
 }
 
 static uint64_t *subtree_values(const struct tally *tally, const struct metric *metric)
@@ -216,11 +226,11 @@ static void view_top_down(struct tally *tally, const struct query *query,
 	free(sort);
 	table_set_rows(table, query->limit && rows > query->limit ? query->limit : rows);
 	fill_rows(&view);
-	for (size_t i = 0; i < table->column_count; i++)
-		free(view.values[i]);
-	free(view.values);
 	free(view.child);
 	free(view.sibling);
+	for (size_t i = 0; i < table->column_count; i++)
+		fill_values(&view, i);
+	free(view.values);
 }
 
 static void fill_tree(struct tally *tally, const struct query *query, const void *arg,

@@ -167,8 +167,9 @@ static void fill_row(struct list *list, size_t row, uint32_t group)
 	uint32_t object = list->session->code->pcs.items[pc].object;
 
 	table->rows[row].name = list->name(list->session, list->query, pc, &table->arena);
-	table->rows[row].object =
-		object == OBJECT_UNKNOWN ? NULL : list->session->objects.items[object].path;
+	if (object != OBJECT_UNKNOWN)
+		table_set_object(table, &table->rows[row],
+				 list->session->objects.items[object].path);
 	table->rows[row].id = group;
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].choice.metric->is_static)

@@ -137,7 +137,8 @@ static void fill_row(const struct data_map *map, const struct measure_sums *sums
 	table->rows[row].name = arena_strdup(&table->arena, of->name);
 	table->rows[row].id = object;
 	if (of->object != OBJECT_UNKNOWN)
-		table->rows[row].object = map->session->objects.items[of->object].path;
+		table_set_object(table, &table->rows[row],
+				 map->session->objects.items[of->object].path);
 	fill_values(sums, table, row, object);
 }
 
@@ -335,7 +336,8 @@ static void fill_layout(struct tally *tally, const struct query *query, const vo
 		table->rows[i].id = object;
 		table->rows[i].no_values = object == DATA_NONE;
 		if (object != DATA_TOTAL)
-			table->rows[i].detail = keep_extent(&layout, &layout.rows.items[i].extent);
+			row_set_detail(&table->rows[i],
+				       keep_extent(&layout, &layout.rows.items[i].extent));
 		if (object < sums.nodes)
 			fill_values(&sums, table, i, object);
 	}

@@ -352,13 +352,11 @@ static void add_instruction(struct disassembly *code, uint32_t index)
 	isa_text(code->isa, code->bytes + offset, code->size - offset, address,
 		 listing->request->intel ? ISA_INTEL : ISA_ATT, name_address, code, &instruction,
 		 &text);
-	detail = arena_new(&listing->table->arena, struct row_detail);
+	detail = listing_add_row(listing, ROW_INSTRUCTION, row ? row->line : 0, index,
+				 arena_strdup(&listing->table->arena, text.text));
 	detail->address = address;
 	if (is_jump(&instruction) && instruction.target - code->address < code->size)
 		detail->target = instruction.target;
-	listing_add_row(listing, ROW_INSTRUCTION, row ? row->line : 0, index,
-			arena_strdup(&listing->table->arena, text.text))
-		->detail = detail;
 	if (is_jump(&instruction) && part_at(code, instruction.target))
 		add_outlined(code);
 	strbuf_fini(&text);

@@ -215,8 +215,8 @@ static void fill_rows(struct inverted_view *view)
 		uint32_t row = (uint32_t)view->rows.count, depth = (uint32_t)view->levels.count;
 
 		add_row(view, group.function, group.first, group.count,
-			&(struct row){.parent = level->row,
-				      .depth = depth,
+			&(struct row){.place = ROW_IN_TREE,
+				      .tree = {.parent = level->row, .depth = depth},
 				      .last_child = index + 1 == level->count});
 		if ((view->part->depth && depth >= view->part->depth) ||
 		    (view->part->hottest && index != level->hottest))

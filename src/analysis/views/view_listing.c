@@ -111,13 +111,17 @@ void listing_begin(struct listing *listing)
 	listing_find_remarks(listing);
 }
 
-struct row *listing_add_row(struct listing *listing, enum row_kind kind, uint32_t line,
-			    uint32_t group, const char *text)
+struct row_detail *listing_add_row(struct listing *listing, enum row_kind kind, uint32_t line,
+				   uint32_t group, const char *text)
 {
-	*vec_push(&listing->rows) = (struct row){
-		.name = text, .kind = kind, .line = line, .no_values = group == NODE_NONE};
+	struct row_detail *detail = arena_new(&listing->table->arena, struct row_detail);
+	struct row *row = vec_push(&listing->rows);
+
+	detail->line = line;
+	*row = (struct row){.name = text, .kind = kind, .no_values = group == NODE_NONE};
+	row_set_detail(row, detail);
 	*vec_push(&listing->groups) = group;
-	return &listing->rows.items[listing->rows.count - 1];
+	return detail;
 }
 
 /* "   23. \tr += i;", tabs as blanks. */

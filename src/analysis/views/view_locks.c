@@ -72,7 +72,7 @@ static void fill(struct tally *tally, const struct query *query, const void *arg
 		const struct lock *lock = order[i - 1];
 
 		table->rows[i].name = lock_title(lock, &table->arena);
-		table->rows[i].object = lock->object;
+		table_set_object(table, &table->rows[i], lock->object);
 		table->rows[i].id = (uint32_t)i;
 		fill_row(lock, &table->values[i * COLUMNS]);
 	}

@@ -49,7 +49,7 @@ static void rows_finish(struct plain_rows *rows, const struct query *query, stru
 		uint32_t from = i ? keys[i - 1].index : 0;
 
 		table->rows[i].name = rows->names[from];
-		table->rows[i].object = rows->objects[from];
+		table_set_object(table, &table->rows[i], rows->objects[from]);
 		table->rows[i].id = from;
 		memcpy(&table->values[i * columns], &rows->values[from * columns],
 		       columns * sizeof(double));

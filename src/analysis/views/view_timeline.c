@@ -223,6 +223,18 @@ static size_t cell_of(const struct timeline *timeline, uint64_t begin_ns)
 	return begin_ns > begin ? (begin_ns - begin) / timeline->cell_ns : 0;
 }
 
+/* Of one more of them. */
+static void say_why(struct timeline_collection *last, const struct collections *all,
+		    const struct collection *one)
+{
+	const char *cause = collections_words(all, one->cause);
+	const char *collector = collections_words(all, one->collector);
+
+	last->cause = !last->count || cause == last->cause ? cause : "";
+	last->collector = !last->count || collector == last->collector ? collector : "";
+	last->after = one->after;
+}
+
 static void add_collections(struct timeline *timeline, const struct session_process *process)
 {
 	const struct collections *all = &process->process->profile.collections;
@@ -245,9 +257,11 @@ static void add_collections(struct timeline *timeline, const struct session_proc
 			*last = (struct timeline_collection){.process = process->id,
 							     .thread = one->thread,
 							     .number = i + 1,
-							     .begin_ns = one->begin_ns};
+							     .begin_ns = one->begin_ns,
+							     .before = one->before};
 		timeline->collection_count += !last->count;
 		cell = cell_of(timeline, one->begin_ns);
+		say_why(last, all, one);
 		last->count++;
 		last->end_ns = one->end_ns > last->end_ns ? one->end_ns : last->end_ns;
 		last->took_ns += took_ns;

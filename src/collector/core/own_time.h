@@ -17,11 +17,12 @@ void own_time_note_before(void);
 /* The program goes on, after a begin: it did not use what the thread took since. */
 void own_time_begun(void);
 
-/*
- * At the end, before accounts are settled: the program has used nothing since the thread's CPU
- * clock had this value.
- */
-void own_time_leave_out(uint64_t entered_ns);
+/* At the end: up to here the calling thread worked for the program. */
+void own_time_leave_off(void);
+/* … its accounts are settled; what it has used meanwhile is not the program's. */
+void own_time_settled(void);
+/* … and the program goes on in spite of it: what it has waited meanwhile is its own. */
+void own_time_go_on(void);
 
 /* What was used before, and what of that was the collector's own. */
 void own_time_put_before(struct text *line);

@@ -31,7 +31,8 @@ struct profile_source {
 	void (*begin_process)(struct thread *thread);
 	/* Events come from now on. */
 	void (*start)(void);
-	/* … and from now on the first thread's CPU time is the program's: no more own_work. */
+	/* … and from now on the first thread's time is the program's: its accounting begins here
+	 * anew, and its life is recorded from here on. */
 	void (*begin_program)(struct thread *thread);
 	/* The same before a recording of a program that runs already. False: it cannot be. */
 	bool (*prepare_late)(void);
@@ -39,8 +40,13 @@ struct profile_source {
 	 */
 	bool (*start_late)(int tid);
 
+	/* The calling thread's time is the program's up to here, and from here on the collector's.
+	 */
+	void (*leave_off)(void);
 	/* The call stack of the calling thread, where that is worth its price. */
 	uint32_t (*own_stack)(void);
+	/* Writes what the calling thread has used up to where it has left off. */
+	void (*settle_left)(uint32_t stack);
 	/* Accounts for the time of all threads up to now; `stack` is the calling one's. */
 	void (*settle_all)(uint32_t stack);
 	/* … of one thread. */

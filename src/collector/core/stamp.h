@@ -24,17 +24,24 @@ void stamp_begin(void);
 /* Reads the clock and notes its place in the counter. */
 uint64_t stamp_look(struct stamp *stamp);
 
-/* The time by the counter; false: it is not known, or a handler has changed the stamp meanwhile. */
-static inline bool stamp_count(const struct stamp *stamp, uint64_t *ns)
+/* The time of that reading of the counter; false: it is not known, or a handler has changed the
+ * stamp meanwhile. */
+static inline bool stamp_count_at(const struct stamp *stamp, uint64_t at, uint64_t *ns)
 {
 	uint64_t from = stamp->ticks;
 
 	atomic_signal_fence(memory_order_acquire);
-	uint64_t reach = stamp->reach, ticks = arch_ticks() - from;
+	uint64_t reach = stamp->reach, ticks = at - from;
 
 	*ns = stamp->ns + (ticks * stamp->scale >> 32);
 	atomic_signal_fence(memory_order_acquire);
 	return ticks < reach && stamp->ticks == from && stamp->reach == reach;
+}
+
+/* The same of now. */
+static inline bool stamp_count(const struct stamp *stamp, uint64_t *ns)
+{
+	return stamp_count_at(stamp, arch_ticks(), ns);
 }
 
 /* CLOCK_MONOTONIC, in ns.  Of the calling thread, between trace_enter and trace_leave. */

@@ -240,6 +240,7 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 	thread->stack_low = stack_low;
 	thread->stack_high = stack_high;
 	atomic_store(&thread->own_work, true); /* until own_time_begun() */
+	thread->closed = true;
 	own_time_note_before();
 	collector.cpu_before_ns = process_cpu_ns();
 	profile_source.begin_process(thread);
@@ -385,14 +386,6 @@ static void set_own_work(bool own_work)
 		atomic_store(&thread->own_work, own_work);
 }
 
-static void close_own_thread(bool closed)
-{
-	struct thread *thread = thread_current_if_known();
-
-	if (thread)
-		thread->closed = closed;
-}
-
 /*
  * What the end of an image and an exec have in common.  Returns the moment up to
  * which time is accounted for; what we do after it is not the program's time.  `line` gets what
@@ -401,22 +394,21 @@ static void close_own_thread(bool closed)
 static uint64_t close_accounts(enum format_sample_kind kind, const char *label, struct text *line)
 {
 	own_use_work_begin();
-	uint64_t entered_ns = clock_own_cpu_ns();
-
 	set_own_work(true);
+	own_time_leave_off();
 	loss_look();
 	profile_source.finish_counts();
 	modules_update();
 	maps_log_code();
 	uint32_t stack = profile_source.own_stack();
 
-	own_time_leave_out(entered_ns);
 	profile_source.gather();
+	profile_source.settle_left(stack);
 	profile_source.settle_all(stack);
 	profile_source.leave_process();
+	own_time_settled();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
 
-	close_own_thread(true);
 	thread_name_all();
 	pending_call_write_all();
 	profile_source.settle_all(profile_source.own_stack());
@@ -509,7 +501,7 @@ uint64_t collector_suspend(void)
 
 void collector_go_on(void)
 {
-	close_own_thread(false);
+	own_time_go_on();
 	atomic_store(&collector.settled, false);
 	pending_call_go_on();
 	atomic_store(&collector.recording, true);

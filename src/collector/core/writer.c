@@ -7,12 +7,15 @@
 #include "collector/storage/record_buffer.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/stacktable.h"
+#include "collector/storage/text.h"
 #include "format/format.h"
 #include "format/varint.h"
 
 enum {
 	/* an event, and before it the processor and what runtimes say */
-	RECORD_MAX = 2 + 3 * VARINT_MAX + 2 + VARINT_MAX + CONTEXT_RECORDS_MAX,
+	EVENT_MAX = 2 + 3 * VARINT_MAX + 2 + VARINT_MAX + CONTEXT_RECORDS_MAX,
+	COLLECTION_MAX = 2 + 4 * VARINT_MAX + 2 * FORMAT_NAME_ROOM,
+	RECORD_MAX = EVENT_MAX > COLLECTION_MAX ? EVENT_MAX : COLLECTION_MAX,
 };
 
 _Static_assert(1 + VARINT_MAX + FORMAT_NAME_ROOM <= RECORD_MAX, "a name fits");
@@ -27,7 +30,9 @@ static const char profile_description[] =
 	" "
 	"0x84 cpu: number   0x87 context: runtime count fields   0x88 name: length bytes   "
 	"0x89 group: length bytes   0x8a parent of the group: length bytes   "
-	"0x8b garbage collection: begin-ns duration-ns\n";
+	"0x8b garbage collection: begin-ns duration-ns   "
+	"0x8c more of it: bytes-before+1 bytes-after+1 cause: length bytes   collector: length "
+	"bytes\n";
 
 int writer_open(void)
 {
@@ -76,7 +81,7 @@ void writer_thread_begin(struct thread *thread, uint64_t time_ns)
 	thread->lane.time = thread->begin_us;
 	uint8_t *out = room(thread);
 
-	if (out)
+	if (out && !thread->closed)
 		put_begin(thread, out);
 }
 
@@ -96,6 +101,14 @@ void writer_thread_end(struct thread *thread, uint64_t time_ns)
 	put_moment(thread, FORMAT_TAG_THREAD_END, time_ns);
 }
 
+static uint8_t *put_text(uint8_t *out, const char *text, size_t length)
+{
+	out = varint_put(out, length);
+	for (size_t i = 0; i < length; i++)
+		*out++ = (uint8_t)text[i];
+	return out;
+}
+
 void writer_thread_name(struct thread *thread, enum format_tag tag, const char *name, size_t length)
 {
 	uint8_t *out = length < FORMAT_NAME_ROOM ? reserve(thread) : NULL;
@@ -103,21 +116,31 @@ void writer_thread_name(struct thread *thread, enum format_tag tag, const char *
 	if (!out)
 		return;
 	*out++ = (uint8_t)tag;
-	out = varint_put(out, length);
-	for (size_t i = 0; i < length; i++)
-		*out++ = (uint8_t)name[i];
-	record_buffer_commit(&thread->lane, out);
+	record_buffer_commit(&thread->lane, put_text(out, name, length));
 }
 
-void writer_collection(struct thread *thread, uint64_t begin_ns, uint64_t duration_ns)
+/* As much of it as there is room for. */
+static uint8_t *put_words(uint8_t *out, const char *words)
 {
-	uint8_t *out = begin_ns >= collector.start_ns ? reserve(thread) : NULL;
+	size_t length = text_length(words);
+
+	return put_text(out, words, length < FORMAT_NAME_ROOM ? length : FORMAT_NAME_ROOM - 1);
+}
+
+void writer_collection(struct thread *thread, const struct writer_collection *collection)
+{
+	uint8_t *out = collection->begin_ns >= collector.start_ns ? reserve(thread) : NULL;
 
 	if (!out)
 		return;
 	*out++ = FORMAT_TAG_COLLECTION;
-	out = varint_put(out, begin_ns - collector.start_ns);
-	record_buffer_commit(&thread->lane, varint_put(out, duration_ns));
+	out = varint_put(out, collection->begin_ns - collector.start_ns);
+	out = varint_put(out, collection->duration_ns);
+	*out++ = FORMAT_TAG_COLLECTION_MORE;
+	out = varint_put(out, collection->before + 1);
+	out = varint_put(out, collection->after + 1);
+	out = put_words(out, collection->cause);
+	record_buffer_commit(&thread->lane, put_words(out, collection->collector));
 }
 
 void writer_thread_pause(struct thread *thread, uint64_t time_ns)

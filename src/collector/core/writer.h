@@ -12,13 +12,19 @@
 struct record_buffer;
 struct thread;
 
+/* Of a closed thread only room is made: its life is said to begin when it is not any more. */
 void writer_thread_begin(struct thread *thread, uint64_t time_ns);
 void writer_thread_end(struct thread *thread, uint64_t time_ns);
 /* tag: FORMAT_TAG_NAME, or of its group or the group's parent. */
 void writer_thread_name(struct thread *thread, enum format_tag tag, const char *name,
 			size_t length);
-/* The thread has done a garbage collection, from a moment (CLOCK_MONOTONIC) on. */
-void writer_collection(struct thread *thread, uint64_t begin_ns, uint64_t duration_ns);
+/* The thread has done a garbage collection. */
+struct writer_collection {
+	uint64_t begin_ns, duration_ns; /* CLOCK_MONOTONIC */
+	uint64_t before, after;		/* bytes of the heap in use; UINT64_MAX: not known */
+	const char *cause, *collector;	/* "": not known */
+};
+void writer_collection(struct thread *thread, const struct writer_collection *collection);
 /* Recording stops or goes on for the thread, by the window of -t. */
 void writer_thread_pause(struct thread *thread, uint64_t time_ns);
 void writer_thread_resume(struct thread *thread, uint64_t time_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Garbage collections, by JVMTI's events of their begin and end.  The machine's thread that stops
- * all others for a collection sends both, and may not use JNI nor allocate in between: two readings
- * of the clock and one record of the thread's profile do neither.
+ * all others for a collection sends both, and may not use JNI nor allocate in between: readings of
+ * the clock and of the machine's memory, and one record of the thread's profile, do neither.
  */
 #include "collector/core/clock_window.h"
 #include "collector/core/thread.h"
@@ -13,10 +13,13 @@
 
 /* CLOCK_MONOTONIC; 0: none is under way. */
 static _Atomic uint64_t begin_ns;
+static _Atomic uint64_t used_before;
 
 static void JNICALL on_start(jvmtiEnv *jvmti)
 {
 	(void)jvmti;
+	java_counters_note();
+	atomic_store(&used_before, java_heap_used());
 	atomic_store(&begin_ns, clock_now_ns());
 }
 
@@ -30,8 +33,18 @@ static void JNICALL on_finish(jvmtiEnv *jvmti)
 	(void)jvmti;
 	if (!thread || !clock_is_recording(thread, now_ns))
 		return;
+
+	const struct writer_collection collection = {
+		.begin_ns = begun_ns,
+		.duration_ns = now_ns - begun_ns,
+		.before = atomic_load(&used_before),
+		.after = java_heap_used(),
+		.cause = java_counters_cause(),
+		.collector = java_counters_collector(),
+	};
+
 	thread_lock(thread);
-	writer_collection(thread, begun_ns, now_ns - begun_ns);
+	writer_collection(thread, &collection);
 	thread_unlock(thread);
 }
 
@@ -45,6 +58,8 @@ void java_collection_begin(jvmtiEnv *jvmti)
 {
 	const jvmtiCapabilities wanted = {.can_generate_garbage_collection_events = 1};
 
+	java_heap_begin();
+	java_counters_begin();
 	if (!(*jvmti)->AddCapabilities(jvmti, &wanted) &&
 	    !(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE,
 						JVMTI_EVENT_GARBAGE_COLLECTION_START, NULL))

@@ -71,6 +71,33 @@ void java_api_end(void);
 void java_collection_add(jvmtiEventCallbacks *callbacks);
 void java_collection_begin(jvmtiEnv *jvmti);
 
+/* java_fields.c: what the machine's library exports; and its table of its own fields, which it has
+ * for debuggers. NULL: there is none such. */
+struct java_field {
+	const char *type, *name, *text; /* text: the type of what is there; NULL for some */
+	int32_t is_static;
+	uint64_t offset;     /* in an object of the type, */
+	const void *address; /* or of the static one */
+};
+const void *java_machine_symbol(const char *name);
+const struct java_field *java_field_find(const char *type, const char *name);
+/* Whether a switch of the machine's is on, as "UseG1GC". */
+bool java_flag_is_on(const char *name);
+
+/* java_heap.c: how much of the heap is in use, while all threads stand still; JAVA_HEAP_UNKNOWN:
+ * the machine does not tell. Nothing but memory is read. */
+#define JAVA_HEAP_UNKNOWN UINT64_MAX
+void java_heap_begin(void);
+uint64_t java_heap_used(void);
+
+/* java_counters.c: the machine's counters about its collections, which it has for jstat. */
+void java_counters_begin(void);
+/* A collection begins. */
+void java_counters_note(void);
+/* It ends: why it was done, and what did it; "": not known. */
+const char *java_counters_cause(void);
+const char *java_counters_collector(void);
+
 /* java_stack.c */
 /* From now on events have the Java stack beside their own; false: this machine does not tell. */
 bool java_stack_begin(JNIEnv *env);

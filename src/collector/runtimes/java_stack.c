@@ -113,45 +113,22 @@ static struct {
 	uint64_t sp, pc, fp;
 } anchor;
 
-static uint64_t word_at(void *machine, const char *name)
+static uint64_t offset_of(const char *type, const char *name)
 {
-	const uint64_t *word = dlsym(machine, name);
+	const struct java_field *field = java_field_find(type, name);
 
-	return word ? *word : 0;
+	return field ? field->offset : 0;
 }
 
-/* The table of fields that every HotSpot exports for its debuggers. */
-static uint64_t find_field(void *machine, const char *type, const char *field)
+static void find_anchor(void)
 {
-	const uint64_t stride = word_at(machine, "gHotSpotVMStructEntryArrayStride");
-	const uint64_t at_type = word_at(machine, "gHotSpotVMStructEntryTypeNameOffset");
-	const uint64_t at_field = word_at(machine, "gHotSpotVMStructEntryFieldNameOffset");
-	const uint64_t at_offset = word_at(machine, "gHotSpotVMStructEntryOffsetOffset");
-	const char *entry = (const char *)word_at(machine, "gHotSpotVMStructs");
-
-	if (!stride || !at_offset)
-		return 0;
-	for (; entry; entry += stride) {
-		const char *its_type = *(const char *const *)(entry + at_type);
-		const char *its_field = *(const char *const *)(entry + at_field);
-
-		if (!its_type || !its_field)
-			break;
-		if (text_equal(its_type, type) && text_equal(its_field, field))
-			return *(const uint64_t *)(entry + at_offset);
-	}
-	return 0;
-}
-
-static void find_anchor(void *machine)
-{
-	uint64_t begin = find_field(machine, "JavaThread", "_anchor");
+	uint64_t begin = offset_of("JavaThread", "_anchor");
 
 	if (!begin)
 		return;
-	anchor.sp = begin + find_field(machine, "JavaFrameAnchor", "_last_Java_sp");
-	anchor.pc = begin + find_field(machine, "JavaFrameAnchor", "_last_Java_pc");
-	anchor.fp = begin + find_field(machine, "JavaFrameAnchor", "_last_Java_fp");
+	anchor.sp = begin + offset_of("JavaFrameAnchor", "_last_Java_sp");
+	anchor.pc = begin + offset_of("JavaFrameAnchor", "_last_Java_pc");
+	anchor.fp = begin + offset_of("JavaFrameAnchor", "_last_Java_fp");
 	if (anchor.sp == anchor.pc || anchor.sp == anchor.fp || anchor.fp == anchor.pc)
 		anchor.pc = 0;
 }
@@ -403,13 +380,10 @@ void java_stack_leave_out(int tid)
 
 bool java_stack_begin(JNIEnv *env)
 {
-	void *machine = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-
-	if (machine)
-		get_trace = (trace_function *)(uintptr_t)dlsym(machine, "AsyncGetCallTrace");
+	get_trace = (trace_function *)(uintptr_t)java_machine_symbol("AsyncGetCallTrace");
 	if (!get_trace || !find_key(env))
 		return false;
-	find_anchor(machine);
+	find_anchor();
 	recordings++;
 	stack_set_runtime(pair);
 	return true;

@@ -206,6 +206,11 @@
 	X(Free_mem, free_mem, 1, MANAGE, NONE, ".", 0) \
 	X(Pack, pack, 7, MANAGE, NONE, "......c", 0) \
 	X(Unpack, unpack, 7, MANAGE, NONE, "......c", 0) \
+	X(Session_init, session_init, 3, MANAGE, NONE, "...", 0) \
+	X(Session_finalize, session_finalize, 1, MANAGE, NONE, ".", 0) \
+	X(Comm_create_from_group, comm_create_from_group, 5, MANAGE, NONE, "....C", 1) \
+	X(Intercomm_create_from_groups, intercomm_create_from_groups, 8, MANAGE, NONE, \
+	  ".......C", 1) \
 	X(Finalize, finalize, 0, MANAGE, NONE, "", 0) \
 	X(Abort, abort, 2, MANAGE, NONE, "c.", 0)
 

@@ -261,10 +261,14 @@ static struct omp_before note(struct thread *thread)
 				   .since = omp_ticks()};
 }
 
+static inline bool is_same(const struct thread *thread, uint32_t generation)
+{
+	return thread && generation == trace_generation() && thread == thread_current_if_known();
+}
+
 bool omp_is_same_recording(const struct omp_before *before)
 {
-	return before->thread && before->generation == trace_generation() &&
-	       before->thread == thread_current_if_known();
+	return is_same(before->thread, before->generation);
 }
 
 static void go_back(const struct omp_before *before)
@@ -334,29 +338,38 @@ static void write_sums(struct thread *thread, struct omp_sums *sums, enum format
 			    fields);
 }
 
+static inline void sum(struct omp_sums *sums, enum format_omp_type type, const struct omp_sums *one)
+{
+	sums->calls += one->calls;
+	sums->threads = one->threads > sums->threads ? one->threads : sums->threads;
+	sums->took += one->took;
+	sums->worked += one->worked;
+	if (type == OMP_REGION)
+		sums->longest += one->longest;
+	else if (one->longest > sums->longest)
+		sums->longest = one->longest;
+}
+
 /* One more execution that lasted up to now. */
 static void add(struct thread *thread, struct omp_sums *sums, enum format_omp_type type,
 		const struct omp_sums *one)
 {
-	uint64_t most_ticks = omp_sum_ticks();
+	uint64_t most_ticks = omp_sum_ticks(), until = one->since + one->took;
 
+	/* Mostly there is nothing to write. */
+	if (sums->construct == one->construct && until - sums->since < most_ticks) {
+		sum(sums, type, one);
+		return;
+	}
 	if (!atomic_load(&constructs) || !trace_enter(TRACE_OMP))
 		return;
 	if (sums->construct != one->construct)
 		write_sums(thread, sums, type, false);
-	if (!sums->construct) {
+	if (!sums->construct)
 		*sums = *one;
-	} else {
-		sums->calls += one->calls;
-		sums->threads = one->threads > sums->threads ? one->threads : sums->threads;
-		sums->took += one->took;
-		sums->worked += one->worked;
-		if (type == OMP_REGION)
-			sums->longest += one->longest;
-		else if (one->longest > sums->longest)
-			sums->longest = one->longest;
-	}
-	if (one->since + one->took - sums->since >= most_ticks)
+	else
+		sum(sums, type, one);
+	if (until - sums->since >= most_ticks)
 		write_sums(thread, sums, type, false);
 	trace_leave(thread);
 }
@@ -387,84 +400,122 @@ void omp_region_begin(struct omp_region *region, uint32_t construct)
 {
 	struct thread *thread = construct ? omp_thread() : NULL;
 
-	*region = (struct omp_region){.construct = construct};
+	region->thread = thread;
 	if (!thread)
 		return;
-	region->before = note(thread);
-	region->stack = thread->omp.last.stack;
-	region->until = &thread->teams[thread->omp.level % OMP_LEVELS];
+	region->until = &thread->teams[thread->omp.level++ % OMP_LEVELS];
 	region->until_value = atomic_load_explicit(&region->until->count, memory_order_relaxed);
-	thread->omp.level++;
+	region->construct = construct;
+	atomic_store_explicit(&region->threads, 0, memory_order_relaxed);
+	atomic_store_explicit(&region->worked, 0, memory_order_relaxed);
+	atomic_store_explicit(&region->longest, 0, memory_order_relaxed);
+	region->stack = thread->omp.last.stack;
+	region->own_threads = 0;
+	region->own_worked = region->own_longest = 0;
+	region->before = note(thread);
 }
 
-static void end_team(struct thread *thread, const struct omp_region *region)
+/* CLOCK_MONOTONIC at a reading of omp_ticks() just now. */
+static uint64_t ns_at(const struct thread *thread, uint64_t ticks)
+{
+	uint64_t ns;
+
+	if (!stamp_trusted)
+		return ticks;
+	return stamp_count_at(&thread->stamp, ticks, &ns) ? ns : clock_now_ns();
+}
+
+static void end_team(struct thread *thread, const struct omp_region *region, uint32_t threads,
+		     uint64_t now)
 {
 	struct team_ends *team = &thread->teams[thread->omp.level % OMP_LEVELS];
 
-	if (atomic_load_explicit(&region->threads, memory_order_relaxed) > 1)
-		atomic_store_explicit(&team->ns, stamp_now_outside(thread), memory_order_relaxed);
+	if (threads > 1)
+		atomic_store_explicit(&team->ns, ns_at(thread, now), memory_order_relaxed);
 	atomic_store_explicit(&team->count, region->until_value + 1, memory_order_release);
 }
 
 void omp_region_end(struct omp_region *region)
 {
 	const struct omp_before *before = &region->before;
-	struct thread *thread = before->thread;
+	struct thread *thread = region->thread;
 	struct omp_sums one;
+	uint64_t now, longest;
+	uint32_t threads;
 
-	if (!omp_is_same_recording(before))
+	if (!thread || !omp_is_same_recording(before))
 		return;
+	now = omp_ticks();
+	threads =
+		atomic_load_explicit(&region->threads, memory_order_relaxed) + region->own_threads;
+	longest = atomic_load_explicit(&region->longest, memory_order_relaxed);
 	thread->omp.level--;
 	/* From here on what its threads do is up to others. */
-	end_team(thread, region);
+	end_team(thread, region, threads, now);
 	go_back(before);
 	one = (struct omp_sums){
 		.construct = region->construct,
 		.calls = 1,
-		.threads = atomic_load_explicit(&region->threads, memory_order_relaxed),
-		.took = omp_ticks() - before->since,
-		.worked = atomic_load_explicit(&region->worked, memory_order_relaxed),
-		.longest = atomic_load_explicit(&region->longest, memory_order_relaxed),
+		.threads = threads,
+		.took = now - before->since,
+		.worked = atomic_load_explicit(&region->worked, memory_order_relaxed) +
+			  region->own_worked,
+		.longest = longest > region->own_longest ? longest : region->own_longest,
 		.since = before->since,
 		.stack = region->stack,
 	};
 	add(thread, &thread->omp.regions, OMP_REGION, &one);
 }
 
-struct omp_before omp_share_begin(struct omp_region *region)
+struct omp_share omp_share_begin(const struct omp_region *region)
 {
-	struct thread *thread = region->until ? omp_thread() : NULL;
-	struct omp_before before;
+	struct thread *thread = region->thread ? omp_thread() : NULL;
 
 	if (!thread)
-		return (struct omp_before){0};
-	before = note(thread);
+		return (struct omp_share){0};
 	omp_set(thread, OMP_CONTEXT_STATE, OMP_STATE_WORK);
 	omp_set(thread, OMP_CONTEXT_TASK, 0);
 	omp_set(thread, OMP_CONTEXT_REGION, region->construct);
 	thread->context.until = region->until;
 	thread->context.until_value = region->until_value;
-	return before;
+	return (struct omp_share){.thread = thread,
+				  .generation = trace_generation(),
+				  .waited = thread->omp.waited,
+				  .since = omp_ticks()};
 }
 
-void omp_share_end(struct omp_region *region, const struct omp_before *before, uint64_t waited)
+/* Of a thread that another one's region has. */
+static void add_share(struct omp_region *region, uint64_t worked)
 {
-	struct thread *thread = before->thread;
-	uint64_t worked, longest;
+	uint64_t longest = atomic_load_explicit(&region->longest, memory_order_relaxed);
 
-	if (!omp_is_same_recording(before))
-		return;
-	worked = omp_ticks() - before->since - (thread->omp.waited - waited);
-	if (worked >> 63) /* a clock that has gone back */
-		worked = 0;
-	omp_set(thread, OMP_CONTEXT_STATE, OMP_STATE_REGION_BARRIER);
 	atomic_fetch_add_explicit(&region->threads, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&region->worked, worked, memory_order_relaxed);
-	longest = atomic_load_explicit(&region->longest, memory_order_relaxed);
 	while (worked > longest &&
 	       !atomic_compare_exchange_weak_explicit(&region->longest, &longest, worked,
 						      memory_order_relaxed, memory_order_relaxed))
 		;
+}
+
+void omp_share_end(struct omp_region *region, const struct omp_share *share)
+{
+	struct thread *thread = share->thread;
+	uint64_t worked;
+
+	if (!is_same(thread, share->generation))
+		return;
+	worked = omp_ticks() - share->since - (thread->omp.waited - share->waited);
+	if (worked >> 63) /* a clock that has gone back */
+		worked = 0;
+	omp_set(thread, OMP_CONTEXT_STATE, OMP_STATE_REGION_BARRIER);
+	if (thread != region->thread) {
+		add_share(region, worked);
+		return;
+	}
+	region->own_threads++;
+	region->own_worked += worked;
+	if (worked > region->own_longest)
+		region->own_longest = worked;
 }
 
 /* ---- tasks ---- */

@@ -96,22 +96,44 @@ uint32_t omp_encounter(enum format_omp_construct kind, void *function, const voi
 /* The same where only the call is known, by its return address: its function is found later. */
 uint32_t omp_encounter_call(enum format_omp_construct kind, const void *code, const void *frame);
 
+enum { OMP_LINE = 64 }; /* bytes that processors hand each other at once */
+
 /* An execution of a parallel region, of the thread that encountered it; lives as long. */
 struct omp_region {
-	struct omp_before before;
-	uint32_t construct, stack;
-	const struct team_ends *until; /* NULL: not recorded */
-	uint32_t until_value;
+	/* What its threads read when they begin, and all but that one add to at their end: a line.
+	 */
+	_Alignas(OMP_LINE) struct thread *thread; /* which encountered it; NULL: not recorded */
+	const struct team_ends *until;
+	uint32_t construct, until_value;
 	_Atomic uint32_t threads;
 	_Atomic uint64_t worked, longest;
+	void *body, *data; /* of the runtime's layer */
+	/* That thread's alone, with what its own shares are. */
+	_Alignas(OMP_LINE) struct omp_before before;
+	uint32_t stack, own_threads;
+	uint64_t own_worked, own_longest;
 };
 
-/* construct: of omp_encounter(). */
+/* Room for one on a call stack, whose frames are not aligned so. */
+#define OMP_REGION_ROOM (sizeof(struct omp_region) + OMP_LINE)
+static inline struct omp_region *omp_region_in(char *room)
+{
+	return (struct omp_region *)(((uintptr_t)room + OMP_LINE - 1) & ~(uintptr_t)(OMP_LINE - 1));
+}
+
+/* A thread's share of it. */
+struct omp_share {
+	struct thread *thread; /* NULL: nothing was changed */
+	uint32_t generation;   /* of the recording */
+	uint64_t since, waited;
+};
+
+/* construct: of omp_encounter().  Leaves body and data alone. */
 void omp_region_begin(struct omp_region *region, uint32_t construct);
 void omp_region_end(struct omp_region *region);
 /* A thread's share of it: code of the program, from here to omp_share_end(). */
-struct omp_before omp_share_begin(struct omp_region *region);
-void omp_share_end(struct omp_region *region, const struct omp_before *before, uint64_t waited);
+struct omp_share omp_share_begin(const struct omp_region *region);
+void omp_share_end(struct omp_region *region, const struct omp_share *share);
 
 /* An explicit task is executed: of that construct, in that region, created at that tick. */
 struct omp_before omp_task_begin(uint32_t construct, uint32_t region);

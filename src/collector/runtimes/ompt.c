@@ -21,8 +21,7 @@ enum { DEEP = 16, TASKS_DEEP = 256 };
 
 struct ompt_share {
 	struct omp_region *region;
-	struct omp_before before;
-	uint64_t waited;
+	struct omp_share share;
 	bool is_over;
 };
 
@@ -96,7 +95,7 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 static void end_share(struct ompt_share *share)
 {
 	if (!share->is_over && share->region)
-		omp_share_end(share->region, &share->before, share->waited);
+		omp_share_end(share->region, &share->share);
 	share->is_over = true;
 }
 
@@ -114,12 +113,10 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *t
 		if (state->share_count++ >= DEEP)
 			return;
 		share = &state->shares[state->share_count - 1];
-		*share = (struct ompt_share){.region = parallel ? parallel->ptr : NULL};
-		if (!share->region)
-			return;
-		share->before = omp_share_begin(share->region);
-		if (share->before.thread)
-			share->waited = share->before.thread->omp.waited;
+		share->region = parallel ? parallel->ptr : NULL;
+		share->is_over = false;
+		if (share->region)
+			share->share = omp_share_begin(share->region);
 	} else if (state->share_count && --state->share_count < DEEP) {
 		end_share(&state->shares[state->share_count]);
 	}

@@ -10,12 +10,12 @@
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
-#include "collector/sources/clock_charge.h"
 #include "collector/sources/clock_interval.h"
 #include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_queue.h"
 #include "collector/sources/clock_reading.h"
+#include "collector/sources/clock_record.h"
 #include "collector/sources/clock_state.h"
 #include "collector/sources/clock_switches.h"
 #include "collector/storage/recording.h"
@@ -117,7 +117,7 @@ static void account(struct thread *thread, const struct clock_reading *reading)
 static void emit(struct thread *thread, enum format_state state, int64_t *pending_ns,
 		 uint32_t stack)
 {
-	clock_charge(thread, state, pending_ns, stack, &thread->context);
+	clock_record(thread, state, pending_ns, stack, &thread->context);
 }
 
 /* ---- what the thread was doing ---- */
@@ -163,7 +163,7 @@ static void emit_remembered_wait(struct thread *thread)
 	struct clock_account *clock = &thread->clock;
 
 	if (clock->remote_stack)
-		clock_charge(thread, clock->remote_state, &clock->blocked_pending_ns,
+		clock_record(thread, clock->remote_state, &clock->blocked_pending_ns,
 			     clock->remote_stack, &clock->remote_context);
 	clock->remote_stack = 0;
 }
@@ -179,7 +179,7 @@ static void emit_woken(struct thread *thread, int64_t before_ns, uint32_t stack,
 
 	if (since_ns <= 0)
 		return;
-	clock_charge(thread, FORMAT_STATE_WAIT_CPU, &since_ns, stack, then);
+	clock_record(thread, FORMAT_STATE_WAIT_CPU, &since_ns, stack, then);
 	thread->clock.queued_pending_ns = before_ns + since_ns;
 }
 
@@ -196,7 +196,7 @@ static void emit_rest(struct thread *thread, enum format_state cpu_state, uint32
 	if (phase_is_young(thread))
 		phase_settle(thread, cpu_state);
 	else if (!phase_rest_of_old(thread))
-		clock_charge(thread, cpu_state, &thread->clock.cpu_pending_ns, thread->cpu_stack,
+		clock_record(thread, cpu_state, &thread->clock.cpu_pending_ns, thread->cpu_stack,
 			     &thread->cpu_context);
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 	emit(thread, FORMAT_STATE_SLEEP, &thread->clock.blocked_pending_ns, stack);
@@ -428,6 +428,17 @@ void clock_begin(struct thread *thread)
 	clock->last.cpu_ns = 0;
 }
 
+void clock_begin_program(struct thread *thread)
+{
+	struct clock_account *clock = &thread->clock;
+
+	clock->last.now_ns = 0;
+	clock_begin(thread);
+	clock->recorded_ns = recording_clock_ns(clock->last.now_ns, &(bool){0});
+	thread->closed = false;
+	writer_thread_begin(thread, clock->last.now_ns);
+}
+
 bool clock_has_waits(const struct thread *thread)
 {
 	const struct clock_account *clock = &thread->clock;
@@ -455,6 +466,26 @@ void clock_settle(struct thread *thread, uint32_t stack)
 	settle(thread, stack);
 	if (was_cut(thread, &whole))
 		skip_to(thread, &whole);
+}
+
+void clock_leave_off(struct thread *thread)
+{
+	struct clock_reading reading;
+
+	clock_read(&reading);
+	struct clock_reading whole = reading;
+
+	if (!in_window(thread, &reading))
+		return;
+	account(thread, &reading);
+	if (was_cut(thread, &whole))
+		enter_pause(thread, &whole);
+}
+
+void clock_settle_left(struct thread *thread, uint32_t stack)
+{
+	if (!thread->clock.paused)
+		settle(thread, stack);
 }
 
 /* ---- from outside the thread ---- */
@@ -555,9 +586,9 @@ static void remote_wait(struct thread *thread, const struct clock_remote *remote
 	if ((clock->remote_slices != remote->slices || !clock->remote_stack) &&
 	    !begin_remote(thread, remote, queued_ns))
 		return;
-	clock_charge(thread, FORMAT_STATE_STOPPED, &clock->stopped_pending_ns, clock->remote_stack,
+	clock_record(thread, FORMAT_STATE_STOPPED, &clock->stopped_pending_ns, clock->remote_stack,
 		     &clock->remote_context);
-	clock_charge(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
+	clock_record(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
 		     &clock->remote_context);
 }
 
@@ -570,7 +601,7 @@ static void remote_until(struct thread *thread, uint64_t now_ns)
 	    !remote_in_window(thread, &now_ns, &cpu_ns))
 		return;
 	account_remote(thread, now_ns, cpu_ns, clock->delay_ns);
-	clock_charge(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
+	clock_record(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
 		     &clock->remote_context);
 }
 

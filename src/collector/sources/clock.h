@@ -20,6 +20,12 @@ struct clock_remote;
  */
 void clock_begin(struct thread *thread);
 
+/*
+ * The program goes on after the begin of a recording, in its first thread: what has passed is none
+ * of the program's, and its life is recorded from now on.
+ */
+void clock_begin_program(struct thread *thread);
+
 /* A tick of the thread's CPU clock: the pending CPU time belongs to these registers' stack. */
 void clock_tick(struct thread *thread, const struct unwind_regs *regs);
 
@@ -33,6 +39,11 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs);
 bool clock_has_waits(const struct thread *thread);
 /* Accounts for everything up to now; `stack` is where the thread is. For the calling thread. */
 void clock_settle(struct thread *thread, uint32_t stack);
+
+/* Accounts for the calling thread's time up to now and writes nothing. */
+void clock_leave_off(struct thread *thread);
+/* … and this writes it. */
+void clock_settle_left(struct thread *thread, uint32_t stack);
 
 /* The same for another thread, found blocked or running from outside (thread lock held). */
 void clock_settle_other(struct thread *thread);

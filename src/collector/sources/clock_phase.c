@@ -29,11 +29,11 @@
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
-#include "collector/sources/clock_charge.h"
 #include "collector/sources/clock_interval.h"
 #include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_line.h"
 #include "collector/sources/clock_reading.h"
+#include "collector/sources/clock_record.h"
 #include "collector/sources/clock_state.h"
 #include "collector/sources/clock_steps.h"
 #include "collector/sources/clock_timer.h"
@@ -308,7 +308,7 @@ static void charge(struct thread *thread, uint64_t ns, uint32_t state, uint32_t 
 	int64_t part = (int64_t)ns;
 
 	thread->clock.cpu_pending_ns -= part;
-	clock_charge(thread, state, &part, stack, then);
+	clock_record(thread, state, &part, stack, then);
 	thread->clock.cpu_pending_ns += part;
 }
 

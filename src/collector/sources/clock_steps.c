@@ -40,8 +40,10 @@ void steps_begin(struct clock_phase *phase, uint64_t tick_ns, uint64_t grain_ns)
 	phase->step_end_ns = steps_length_ns(0, grain_ns);
 }
 
-void steps_begin_program(struct clock_phase *phase)
+void steps_begin_program(struct clock_phase *phase, const struct clock_reading *now)
 {
+	phase->begin_cpu_ns = now->cpu_ns;
+	phase->begin_waits = phase->early_waits = now->voluntary_switches;
 	if (phase->mode == PHASE_STEPS && phase->due_cpu_ns && !phase->ticked)
 		phase->due_cpu_ns = phase->begin_cpu_ns + phase->first_due_ns;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct clock_phase;
+struct clock_reading;
 
 /*
  * The length of a step that begins at this age.  grain_ns: what ticks are multiples of, from a
@@ -18,9 +19,9 @@ struct clock_phase;
 uint64_t steps_length_ns(uint64_t age_ns, uint64_t grain_ns);
 /* The first step, with its tick at this age. */
 void steps_begin(struct clock_phase *phase, uint64_t tick_ns, uint64_t grain_ns);
-/* The CPU time up to the phase's begin was not the program's: its first tick is due as if it had
- * not been. */
-void steps_begin_program(struct clock_phase *phase);
+/* The life begins at this reading, and the first tick is due as long after it as it was after the
+ * begin before. */
+void steps_begin_program(struct clock_phase *phase, const struct clock_reading *now);
 /* A tick has come: what passes until the end of its step is its own.  Plans the next. */
 void steps_tick(struct clock_phase *phase, uint64_t age_ns, uint64_t grain_ns);
 /* What a life of this age leaves of a first step: the next one begins with it. */

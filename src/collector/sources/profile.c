@@ -14,6 +14,7 @@
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_phase.h"
+#include "collector/sources/clock_reading.h"
 #include "collector/sources/clock_steps.h"
 #include "collector/sources/clock_stop.h"
 #include "collector/sources/clock_timer.h"
@@ -69,7 +70,7 @@ static void prepare(void)
 
 static void begin_process(struct thread *thread)
 {
-	clock_begin(thread);
+	clock_read(&thread->clock.last);
 	phase_begin_process(thread);
 }
 
@@ -98,7 +99,10 @@ static void start(void)
 
 static void begin_program(struct thread *thread)
 {
-	steps_begin_program(&thread->clock.phase);
+	thread_lock(thread);
+	clock_begin_program(thread);
+	steps_begin_program(&thread->clock.phase, &thread->clock.last);
+	thread_unlock(thread);
 	atomic_store(&thread->own_work, false);
 	if (collector.engine == ENGINE_PERF)
 		perf_engine_begin_program(thread);
@@ -120,6 +124,30 @@ static void settle_thread(struct thread *thread, uint32_t stack)
 	} else {
 		return;
 	}
+	thread_unlock(thread);
+}
+
+static void leave_off(void)
+{
+	struct thread *thread = thread_current_if_known();
+
+	if (!thread)
+		return;
+	thread_lock(thread);
+	if (collector.engine != ENGINE_NONE)
+		clock_leave_off(thread);
+	thread->closed = true;
+	thread_unlock(thread);
+}
+
+static void settle_left(uint32_t stack)
+{
+	struct thread *thread = thread_current_if_known();
+
+	if (!thread || collector.engine == ENGINE_NONE)
+		return;
+	thread_lock(thread);
+	clock_settle_left(thread, stack);
 	thread_unlock(thread);
 }
 
@@ -222,7 +250,9 @@ const struct profile_source profile_source = {
 	.begin_program = begin_program,
 	.prepare_late = holder_prepare,
 	.start_late = holder_start,
+	.leave_off = leave_off,
 	.own_stack = own_stack,
+	.settle_left = settle_left,
 	.settle_all = settle_all,
 	.settle = settle_thread,
 	.settle_locked = clock_settle,

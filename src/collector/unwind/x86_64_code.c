@@ -264,6 +264,15 @@ static enum step step_by_top(struct walk *walk)
 	return walk_return(walk, address, walk->sp + 8, walk->bp, FRAME_OPAQUE);
 }
 
+/* JIT code may call JIT code: there is nothing to check it against. */
+static bool may_have_called(struct walk *walk, uint64_t address, const struct unwind_module *module)
+{
+	if (call_form(walk, address) != CALL_NONE)
+		return true;
+	return !modules_find(walk->modules, address - 1) &&
+	       (!module || arch_is_after_foreign_call(walk, address));
+}
+
 static enum step step_by_frame_pointer(struct walk *walk, const struct unwind_module *module)
 {
 	uint64_t saved, address;
@@ -271,9 +280,7 @@ static enum step step_by_frame_pointer(struct walk *walk, const struct unwind_mo
 	if (walk->bp & 7 || walk->bp < walk->sp || !walk_load(walk, walk->bp, &saved) ||
 	    !walk_load(walk, walk->bp + 8, &address))
 		return STEP_FAIL;
-	/* JIT code may call JIT code: there is nothing to check it against. */
-	if (call_form(walk, address) == CALL_NONE &&
-	    (module || modules_find(walk->modules, address - 1)))
+	if (!may_have_called(walk, address, module))
 		return STEP_FAIL;
 	return walk_return(walk, address, walk->bp + 16, saved, -16 + FRAME_BY_BP);
 }

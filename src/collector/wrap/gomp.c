@@ -16,12 +16,6 @@ typedef void copy_function(void *to, void *from);
 
 /* ---- regions ---- */
 
-struct share {
-	struct omp_region region;
-	body_function *body;
-	void *data;
-};
-
 /* The program's function, as what it calls is looked up from. */
 static void call_body(body_function *body, void *data)
 {
@@ -37,25 +31,28 @@ static void call_body(body_function *body, void *data)
 /* What libgomp calls in each thread of a team. */
 static void run_share(void *argument)
 {
-	struct share *share = argument;
-	struct omp_before before = omp_share_begin(&share->region);
-	uint64_t waited = before.thread ? before.thread->omp.waited : 0;
+	struct omp_region *region = argument;
+	struct omp_share share = omp_share_begin(region);
+	body_function *body;
 
-	call_body(share->body, share->data);
-	omp_share_end(&share->region, &before, waited);
+	memcpy(&body, &region->body, sizeof(body));
+	call_body(body, region->data);
+	omp_share_end(region, &share);
 }
 
 /*
- * `share` for a region, and then the call, which has `run_share` and `&share` in the place of the
- * program's function and data.
+ * `region`, and then the call, which has `run_share` and `region` in the place of the program's
+ * function and data.
  */
 #define REGION(kind, call)                                                                         \
-	struct share share = {.body = body, .data = data};                                         \
+	char room[OMP_REGION_ROOM];                                                                \
+	struct omp_region *region = omp_region_in(room);                                           \
                                                                                                    \
-	omp_region_begin(&share.region, omp_encounter(kind, (void *)(uintptr_t)body,               \
-						      __builtin_frame_address(0)));                \
+	region->body = (void *)(uintptr_t)body;                                                    \
+	region->data = data;                                                                       \
+	omp_region_begin(region, omp_encounter(kind, region->body, __builtin_frame_address(0)));   \
 	call;                                                                                      \
-	omp_region_end(&share.region)
+	omp_region_end(region)
 
 /* Without a runtime behind it the program is one that never had threads. */
 #define PARALLEL(name, kind, parameters, ...)                                                      \
@@ -72,7 +69,7 @@ static void run_share(void *argument)
 			real(body, data, __VA_ARGS__);                                             \
 			return;                                                                    \
 		}                                                                                  \
-		REGION(kind, real(run_share, &share, __VA_ARGS__));                                \
+		REGION(kind, real(run_share, region, __VA_ARGS__));                                \
 	}
 
 PARALLEL(GOMP_parallel, OMP_PARALLEL,
@@ -119,7 +116,7 @@ unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned thre
 	}
 	if (found.is_other || !trace_is_wanted(TRACE_OMP))
 		return real(body, data, threads, flags);
-	REGION(OMP_PARALLEL, result = real(run_share, &share, threads, flags));
+	REGION(OMP_PARALLEL, result = real(run_share, region, threads, flags));
 	return result;
 }
 

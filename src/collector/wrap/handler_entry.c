@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gate through which the program's signal handlers are entered: it looks at the
+ * The wrapper through which the program's signal handlers are entered: it looks at the
  * context first (wait.h), and then is gone, by a jump.  The kernel knows the
- * gate only, the program its handlers only.  A handler that is installed by a raw system call, or
- * by a child of vfork for itself, has none.
+ * wrapper only, the program its handlers only.  A handler that is installed by a raw system call,
+ * or by a child of vfork for itself, has none.
  *
  * What a handler computes has ticks although it blocks all signals: the kernel does not get to know
  * that it blocks the engines', where the program has no handler for them that could run meanwhile.
@@ -14,8 +14,8 @@
 #include "collector/core/next_functions.h"
 #include "collector/runtimes/java.h"
 #include "collector/storage/recording.h"
-#include "collector/wrap/handler_gate.h"
 #include "collector/wrap/handler_room.h"
+#include "collector/wrap/handler_wrapper.h"
 #include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"
 #include "format/attach.h"
@@ -43,7 +43,7 @@ static void keep_room(const ucontext_t *context)
 }
 
 /* Both kinds of handler find their arguments in the same registers. */
-static void gate(int number, siginfo_t *info, void *context)
+static void wrapper(int number, siginfo_t *info, void *context)
 {
 	if (number == SIGSEGV && info->si_code > 0 && java_take_fault(context))
 		return;
@@ -52,13 +52,13 @@ static void gate(int number, siginfo_t *info, void *context)
 	atomic_load_explicit(&handlers[number], memory_order_acquire)(number, info, context);
 }
 
-const struct handler_gate handler_gate = {.enter = gate};
+const struct handler_wrapper handler_wrapper = {.enter = wrapper};
 
-static bool needs_gate(int number, const struct sigaction *action)
+static bool needs_wrapper(int number, const struct sigaction *action)
 {
 	return action && number > 0 && number <= LAST_SIGNAL && action->sa_handler != SIG_DFL &&
 	       action->sa_handler != SIG_IGN && action->sa_handler != SIG_ERR &&
-	       action->sa_handler != SIG_HOLD && action->sa_sigaction != gate &&
+	       action->sa_handler != SIG_HOLD && action->sa_sigaction != wrapper &&
 	       collector_is_ours();
 }
 
@@ -79,16 +79,16 @@ int handler_entry_sigaction(int number, const struct sigaction *action, struct s
 {
 	signal_handler *before = NULL;
 	struct sigaction real;
-	bool gated = needs_gate(number, action);
+	bool wrapped = needs_wrapper(number, action);
 	uint64_t open_before = 0, open = 0;
 
 	if (number > 0 && number <= LAST_SIGNAL) {
 		before = atomic_load(&handlers[number]);
 		open_before = atomic_load(&left_open[number]);
 	}
-	if (gated) {
+	if (wrapped) {
 		real = *action;
-		real.sa_sigaction = gate;
+		real.sa_sigaction = wrapper;
 		open = may_be_open(&real) ? *word_of(&real.sa_mask) & signal_numbers_unhandled()
 					  : 0;
 		*word_of(&real.sa_mask) &= ~open;
@@ -96,15 +96,15 @@ int handler_entry_sigaction(int number, const struct sigaction *action, struct s
 		atomic_store_explicit(&handlers[number], action->sa_sigaction,
 				      memory_order_release);
 	}
-	int result = NEXT(sigaction)(number, gated ? &real : action, old);
+	int result = NEXT(sigaction)(number, wrapped ? &real : action, old);
 
-	if (result && gated) {
+	if (result && wrapped) {
 		atomic_store(&handlers[number], before);
 		atomic_store(&left_open[number], open_before);
 	}
 	if (!result)
 		signal_stack_note(number, action);
-	if (!result && old && old->sa_sigaction == gate) {
+	if (!result && old && old->sa_sigaction == wrapper) {
 		old->sa_sigaction = before;
 		*word_of(&old->sa_mask) |= open_before;
 	}
@@ -120,7 +120,7 @@ void handler_entry_follow(int ours, bool open)
 		uint64_t left = atomic_load(&left_open[number]);
 
 		if (!atomic_load(&handlers[number]) || (!open && !(left & bit)) ||
-		    NEXT(sigaction)(number, NULL, &action) || action.sa_sigaction != gate ||
+		    NEXT(sigaction)(number, NULL, &action) || action.sa_sigaction != wrapper ||
 		    (open && (!may_be_open(&action) || !(*word_of(&action.sa_mask) & bit))))
 			continue;
 		*word_of(&action.sa_mask) ^= bit;
@@ -132,8 +132,8 @@ void handler_entry_follow(int ours, bool open)
 __sighandler_t handler_entry_signal(int number, __sighandler_t handler,
 				    __sighandler_t (*next)(int, __sighandler_t))
 {
-	struct sigaction action = {.sa_handler = handler}, gated = {.sa_sigaction = gate};
-	bool changes = needs_gate(number, &action);
+	struct sigaction action = {.sa_handler = handler}, wrapped = {.sa_sigaction = wrapper};
+	bool changes = needs_wrapper(number, &action);
 	signal_handler *before = NULL;
 
 	if (number > 0 && number <= LAST_SIGNAL)
@@ -142,13 +142,13 @@ __sighandler_t handler_entry_signal(int number, __sighandler_t handler,
 		atomic_store_explicit(&handlers[number], action.sa_sigaction, memory_order_release);
 		atomic_store(&left_open[number], 0); /* it blocks none but its own */
 	}
-	__sighandler_t old = next(number, changes ? gated.sa_handler : handler);
+	__sighandler_t old = next(number, changes ? wrapped.sa_handler : handler);
 
 	if (old != SIG_ERR)
 		signal_stack_note(number, &action);
 	if (old == SIG_ERR && changes)
 		atomic_store(&handlers[number], before);
-	if (old != gated.sa_handler)
+	if (old != wrapped.sa_handler)
 		return old;
 	action.sa_sigaction = before;
 	return action.sa_handler;
@@ -168,6 +168,6 @@ void handler_entry_all(uint64_t handled)
 
 	for (int number = 1; number <= LAST_SIGNAL; number++)
 		if (handled & FORMAT_SIGNAL_BIT(number) &&
-		    !NEXT(sigaction)(number, NULL, &action) && needs_gate(number, &action))
+		    !NEXT(sigaction)(number, NULL, &action) && needs_wrapper(number, &action))
 			handler_entry_sigaction(number, &action, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program's signal handlers, entered through a gate of ours. */
+/* The program's signal handlers, entered through a wrapper of ours. */
 #ifndef HELIO_COLLECTOR_HANDLER_ENTRY_H
 #define HELIO_COLLECTOR_HANDLER_ENTRY_H
 
@@ -12,7 +12,7 @@ int handler_entry_sigaction(int number, const struct sigaction *action, struct s
 __sighandler_t handler_entry_signal(int number, __sighandler_t handler,
 				    __sighandler_t (*next)(int, __sighandler_t));
 
-/* The program's handler of a signal that has the gate; NULL: none so far. */
+/* The program's handler of a signal that has the wrapper; NULL: none so far. */
 const void *handler_entry_handler(int number);
 
 /*

@@ -128,9 +128,9 @@ static bool make_thread(void)
 }
 
 /*
- * What looks at Java stacks may raise a fault, of which the gate is told before the machine's
- * handler.  Only once: a handler that is there now in front of the gate may go on to what it has
- * found, the gate, which would lead back to it.
+ * What looks at Java stacks may raise a fault, of which the wrapper is told before the machine's
+ * handler.  Only once: a handler that is there now in front of the wrapper may go on to what it has
+ * found, the wrapper, which would lead back to it.
  */
 static void take_faults(void)
 {

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef ompt_start_tool_result_t *start_tool(unsigned version, const char *runtime);
 
@@ -29,19 +30,45 @@ static ompt_start_tool_result_t *own_tool(unsigned version, const char *runtime)
 	return start(version, runtime);
 }
 
+static bool is_wanted(void)
+{
+	return trace_is_wanted(TRACE_OMP) && atomic_load(&collector.recording) &&
+	       collector_is_ours();
+}
+
+static void say_displaced(void)
+{
+	log_warning("the program has an OMPT tool of its own, and there can be one: OpenMP's "
+		    "regions and states are not recorded",
+		    0);
+}
+
 ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
 {
 	const char *libraries = getenv("OMP_TOOL_LIBRARIES");
-	bool is_wanted = trace_is_wanted(TRACE_OMP) && atomic_load(&collector.recording) &&
-			 collector_is_ours();
 	ompt_start_tool_result_t *other = own_tool(version, runtime);
 
 	if (!other && !(libraries && *libraries))
-		return is_wanted ? ompt_tool() : NULL;
-	if (is_wanted)
-		log_warning(
-			"the program has an OMPT tool of its own, and there can be one: OpenMP's "
-			"regions and states are not recorded",
-			0);
+		return is_wanted() ? ompt_tool() : NULL;
+	if (is_wanted())
+		say_displaced();
 	return other;
+}
+
+/*
+ * Where ours will not be called: the program itself comes before us in the order in which the
+ * runtime looks for a tool, or it is told not to look.  A program into which the runtime is linked
+ * exports the name, too.
+ */
+__attribute__((constructor)) static void look_for_other(void)
+{
+	const char *setting = getenv("OMP_TOOL");
+
+	if (!is_wanted())
+		return;
+	if (setting && !strcasecmp(setting, "disabled") && next_symbol("ompt_start_tool"))
+		log_warning("OMP_TOOL is disabled: what LLVM's OpenMP does is not recorded", 0);
+	else if (next_program_exports("ompt_start_tool") &&
+		 !next_program_exports("__kmpc_fork_call"))
+		say_displaced();
 }

@@ -22,7 +22,7 @@
 #include "collector/sources/clock_signals.h"
 #include "collector/storage/recording.h"
 #include "collector/wrap/handler_entry.h"
-#include "collector/wrap/handler_gate.h"
+#include "collector/wrap/handler_wrapper.h"
 #include "collector/wrap/signal_fd.h"
 #include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"
@@ -118,7 +118,7 @@ void signal_inherit(void)
 
 /*
  * The handlers that the program has, once: from then on they come by here, and ours must not be
- * taken for the program's.  Later the program would see the gates.
+ * taken for the program's.  Later the program would see the wrappers.
  */
 static void look_at_present(void)
 {
@@ -179,7 +179,7 @@ bool signal_take(int number, signal_handler *handler)
 	sigdelset(&ours->action.sa_mask, SIGSEGV);
 	if (NEXT(sigaction)(number, &ours->action, &ours->program))
 		return false;
-	if (ours->program.sa_sigaction == handler_gate.enter)
+	if (ours->program.sa_sigaction == handler_wrapper.enter)
 		ours->program.sa_sigaction =
 			(signal_handler *)(uintptr_t)handler_entry_handler(number);
 	ours->number = number;

@@ -7,7 +7,7 @@
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
 #include "collector/wrap/handler_entry.h"
-#include "collector/wrap/handler_gate.h"
+#include "collector/wrap/handler_wrapper.h"
 #include "collector/wrap/signal_fd.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static long taken_action(int number, const struct kernel_action *action, struct 
 	return 0;
 }
 
-/* What the program installs so has no gate, but it must not see one either. */
+/* What the program installs so has no wrapper, but it must not see one either. */
 static long action_by_number(int number, const struct kernel_action *action,
 			     struct kernel_action *old, size_t size)
 {
@@ -75,7 +75,7 @@ static long action_by_number(int number, const struct kernel_action *action,
 	const void *before = handler_entry_handler(number);
 	long result = sys_call(SYS_rt_sigaction, number, action, old, size);
 
-	if (!result && old && before && old->handler == (uint64_t)(uintptr_t)handler_gate.enter)
+	if (!result && old && before && old->handler == (uint64_t)(uintptr_t)handler_wrapper.enter)
 		old->handler = (uint64_t)(uintptr_t)before;
 	return result_of(result);
 }

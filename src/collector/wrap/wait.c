@@ -9,10 +9,10 @@
  *
  * What if a signal of the program comes too?  The kernel lets a second handler
  * start where ours has put the thread.  So the program's handlers are entered
- * through a gate (gate.c), which looks at the context: a call put back by us
+ * through a wrapper (handler_entry.c), which looks at the context: a call put back by us
  * that has not begun yet is ended with EINTR after all, as if the program's
  * signal had come first.  The other way round, when a handler of the program has
- * interrupted a call and ours comes before the next instruction, the gate has left
+ * interrupted a call and ours comes before the next instruction, the wrapper has left
  * word.  Word is left in r11 and rcx, which no program uses behind `syscall`: the
  * kernel has just overwritten them.  A call that takes a mask of signals for its
  * duration finds a signal that is still pending when it begins again.
@@ -151,7 +151,7 @@ static void put_back(ucontext_t *context, uint64_t site, long call)
 }
 
 /*
- * Has a handler without a gate ended the call, and run before ours?  There is no telling, so:
+ * Has a handler without a wrapper ended the call, and run before ours?  There is no telling, so:
  * perhaps, if there is one, unless a signal waits that only the call's own mask lets in.
  */
 static bool may_be_ended(void)
@@ -182,7 +182,7 @@ static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, boo
 }
 
 /*
- * A handler without a gate is about to run in the thread: what it does to the call has
+ * A handler without a wrapper is about to run in the thread: what it does to the call has
  * to be done now.
  */
 static bool meets_ungated(ucontext_t *context, uint64_t site)

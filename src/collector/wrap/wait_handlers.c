@@ -4,7 +4,7 @@
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
 #include "collector/storage/recording.h"
-#include "collector/wrap/handler_gate.h"
+#include "collector/wrap/handler_wrapper.h"
 
 struct kernel_action wait_action_of(int signal)
 {
@@ -22,29 +22,29 @@ uint64_t wait_pending_signals(void)
 	return pending & ~signal_numbers();
 }
 
-static bool is_programs(const void *handler, bool gated)
+static bool is_programs(const void *handler, bool wrapped)
 {
 	bool ours =
 		(uint64_t)handler >= collector.text_low && (uint64_t)handler < collector.text_high;
 
 	if (handler == (void *)SIG_DFL || handler == (void *)SIG_IGN)
 		return false;
-	return handler == (const void *)handler_gate.enter ? gated : !ours;
+	return handler == (const void *)handler_wrapper.enter ? wrapped : !ours;
 }
 
-uint64_t wait_handled_signals(uint64_t set, bool gated)
+uint64_t wait_handled_signals(uint64_t set, bool wrapped)
 {
 	uint64_t found = 0;
 
 	for (; set; set &= set - 1) {
-		if (is_programs(wait_action_of(__builtin_ctzll(set) + 1).handler, gated))
+		if (is_programs(wait_action_of(__builtin_ctzll(set) + 1).handler, wrapped))
 			found |= set & -set;
 	}
 	return found;
 }
 
-uint64_t wait_pending_handlers(const ucontext_t *context, bool gated)
+uint64_t wait_pending_handlers(const ucontext_t *context, bool wrapped)
 {
 	return wait_handled_signals(
-		wait_pending_signals() & ~*(const uint64_t *)&context->uc_sigmask, gated);
+		wait_pending_signals() & ~*(const uint64_t *)&context->uc_sigmask, wrapped);
 }

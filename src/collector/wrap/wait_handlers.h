@@ -17,12 +17,13 @@ struct kernel_action {
 struct kernel_action wait_action_of(int signal);
 /* What has come and waits: in our handler all signals are blocked. */
 uint64_t wait_pending_signals(void);
-/* Those of a set that the program handles; without `gated` only where the handler has no gate. */
-uint64_t wait_handled_signals(uint64_t set, bool gated);
+/* Those of a set that the program handles; without `wrapped` only where the handler has no wrapper.
+ */
+uint64_t wait_handled_signals(uint64_t set, bool wrapped);
 /*
  * The signals, as a set of bits, that have come as well and are about to meet a handler of the
- * program; without `gated` only those whose handler has no gate.
+ * program; without `wrapped` only those whose handler has no wrapper.
  */
-uint64_t wait_pending_handlers(const ucontext_t *context, bool gated);
+uint64_t wait_pending_handlers(const ucontext_t *context, bool wrapped);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,6 +24,7 @@
 typedef void *begin_call(void);
 typedef int progress_call(void *client, long done, long all);
 typedef void watch_call(void *client, progress_call *progress);
+typedef void verbose_call(void *client, int fd);
 typedef int debug_file_call(void *client, const unsigned char *build_id, int length, char **path);
 typedef int source_call(void *client, const unsigned char *build_id, int length, const char *name,
 			char **path);
@@ -94,6 +96,21 @@ static void set_limits(void)
 		client.most = ~0ull;
 }
 
+/*
+ * Version 0.188 of the library prints what it does to descriptor -1, where nobody has asked for it:
+ * the C library then loses 8 KB at each question.
+ */
+static void print_nowhere(void *library)
+{
+	verbose_call *set_verbose = (verbose_call *)dlsym(library, "debuginfod_set_verbose_fd");
+	int nowhere = set_verbose && !getenv("DEBUGINFOD_VERBOSE")
+			      ? open("/dev/null", O_WRONLY | O_CLOEXEC)
+			      : -1;
+
+	if (nowhere >= 0)
+		set_verbose(client.handle, nowhere);
+}
+
 static void start(void)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
@@ -111,6 +128,7 @@ static void start(void)
 	client.find_source = (source_call *)dlsym(library, "debuginfod_find_source");
 	if (set_watch)
 		set_watch(client.handle, watch);
+	print_nowhere(library);
 }
 
 static void begin_question(const char *name)

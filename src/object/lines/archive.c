@@ -26,7 +26,7 @@ enum {
 	STORED = 0,
 	DEFLATED = 8,
 	DIRECTORY_LIMIT = 64 << 20,
-	FILE_LIMIT = 64 << 20, /* bytes of a source */
+	FILE_LIMIT = 4 << 20, /* bytes of a source, from however few */
 	/* … that nothing could be saved of: a few bytes for each block that is as it was */
 	PACKED_LIMIT = FILE_LIMIT + FILE_LIMIT / 1000 + 64,
 	RATIO_MAX = 1032, /* of deflate */

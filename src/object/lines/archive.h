@@ -20,7 +20,7 @@ bool archive_is_named(const char *path);
 char *archive_find(const char *path, const char *file);
 /*
  * The bytes of a file by its name there, to be freed, with a NUL behind them; NULL: it has no such
- * file, or is damaged.
+ * file, or is damaged, or the file is larger than sources are (4 MB).
  */
 char *archive_read(const char *path, const char *name, size_t *size);
 

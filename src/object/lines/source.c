@@ -233,6 +233,19 @@ static void take_text(struct source *source, const char *path, uint64_t mtime, c
 	split(source);
 }
 
+/*
+ * Of a source in an archive, which a few bytes may stand for: class files number lines with 16
+ * bits, so none has more that a program could have been at.
+ */
+static bool has_too_many_lines(const char *text, size_t size)
+{
+	size_t count = 0;
+
+	for (const char *end = text; (end = memchr(end, '\n', size - (size_t)(end - text))); end++)
+		count++;
+	return count > UINT16_MAX;
+}
+
 /* STATUS_NOTFOUND: it is not the name of one in an archive. */
 static enum status open_in_archive(const char *path, struct source *out)
 {
@@ -247,6 +260,10 @@ static enum status open_in_archive(const char *path, struct source *out)
 
 	if (is_there)
 		raw = archive_read(archive, separator + strlen(ARCHIVE_SEPARATOR), &size);
+	if (raw && has_too_many_lines(raw, size)) {
+		free(raw);
+		raw = NULL;
+	}
 	if (raw)
 		take_text(out, path, (uint64_t)info.st_mtime, raw, size);
 	free(archive);

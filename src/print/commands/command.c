@@ -108,10 +108,16 @@ static bool asks_for_errors(const struct command *command, char *const *argument
 	return command->setting == SETS_METRICS && count && strchr(arguments[0], '~');
 }
 
+/* Sums are kept of user mode alone. */
+static bool asks_for_mode(const struct command *command, char *const *arguments, size_t count)
+{
+	return !strcmp(command->name, "viewmode") && count && strcasecmp(arguments[0], "user") != 0;
+}
+
 enum command_need command_needs(const struct command *command, char *const *arguments, size_t count)
 {
 	if (!(command->sums_only || command->code_only) ||
-	    asks_for_errors(command, arguments, count))
+	    asks_for_errors(command, arguments, count) || asks_for_mode(command, arguments, count))
 		return NEED_ALL;
 	return command->code_only ? NEED_CODE : NEED_SUMS;
 }

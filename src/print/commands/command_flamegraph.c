@@ -96,8 +96,9 @@ static void put_frame(struct graph *graph, const struct row *row, double begin, 
 		"<svg class=\"o%u t%u\" data-level=\"%u\" x=\"%.4f%%\" y=\"%u\" width=\"%.4f%%\" "
 		"height=\"%d\"><title>",
 		string_table_find(&graph->objects.names, tree_object_name(row)),
-		(unsigned)(hash_bytes(row->name, strlen(row->name)) % TINTS), row->depth,
-		100 * begin / total, row->depth * FRAME_HEIGHT, 100 * value / total, FRAME_HEIGHT);
+		(unsigned)(hash_bytes(row->name, strlen(row->name)) % TINTS), row_depth(row),
+		100 * begin / total, row_depth(row) * FRAME_HEIGHT, 100 * value / total,
+		FRAME_HEIGHT);
 	html_text(file, row->name);
 	fputc('\n', file);
 	if (*tree_object_name(row)) {
@@ -123,13 +124,13 @@ static void put_frames(struct graph *graph)
 		graph->objects.levels * FRAME_HEIGHT);
 	for (size_t i = 0; i < graph->table->row_count; i++) {
 		const struct row *row = &graph->table->rows[i];
-		double value = graph->table->values[i], begin = next[row->depth];
+		double value = graph->table->values[i], begin = next[row_depth(row)];
 
 		if (value <= 0)
 			continue;
 		put_frame(graph, row, begin, value);
-		next[row->depth] = begin + value;
-		next[row->depth + 1] = begin;
+		next[row_depth(row)] = begin + value;
+		next[row_depth(row) + 1] = begin;
 	}
 	fputs("</svg>\n", graph->file);
 	free(next);

@@ -474,19 +474,24 @@ static bool command_mpicomms(struct print *print, char **arguments, size_t count
 					      {.key = "identity", .title = "Members"}};
 	struct mpi_comm_info info;
 	struct result result;
+	size_t most = shown(print, SIZE_MAX), number = 0;
 
 	result_init(&result, "mpicomms", print->session);
 
 	struct part *list = result_list(&result, columns, COUNT(columns));
 
 	list->list.ruled = true;
-	for (size_t i = 0; view_mpi_comm(print->session, i, &info); i++) {
+	for (; view_mpi_comm(print->session, number, &info); number++) {
+		if (number >= most)
+			continue;
 		part_cell(&result, list, value_count(info.number));
 		part_cell(&result, list, value_count(info.world));
 		part_cell(&result, list, value_count(info.size));
 		part_cell(&result, list, value_text(&result, info.name));
 		part_cell(&result, list, value_text(&result, info.identity));
 	}
+	if (number > most)
+		result_note(&result, "%zu more are not shown (limit)", number - most);
 	return print_answer(print, &result);
 }
 

@@ -382,7 +382,8 @@ static void add_threads(struct report *report)
 
 static void add_row(struct report *report, const char *section, const struct row *row, double value)
 {
-	char *name = row->of ? xasprintf("%s [%s]", row->name, row->of) : xstrdup(row->name);
+	char *name = row_qualifier(row) ? xasprintf("%s [%s]", row->name, row_qualifier(row))
+					: xstrdup(row->name);
 
 	add_value(report, section, "", name, report->metric, value, report->total);
 	free(name);

@@ -81,9 +81,10 @@ static void add_hottest(struct result *result, const struct table *table)
 		struct value place =
 			row->kind == ROW_INSTRUCTION ? value_printf(result, "%.1f %% at %" PRIx64,
 								    share, row_detail(row)->address)
-			: row->line ? value_printf(result, "%.1f %% line %u", share, row->line)
-				    : value_printf(result, "%.1f %% %s", share,
-						   row->name + strspn(row->name, " "));
+			: row_detail(row)->line ? value_printf(result, "%.1f %% line %u", share,
+							       row_detail(row)->line)
+						: value_printf(result, "%.1f %% %s", share,
+							       row->name + strspn(row->name, " "));
 
 		part_add(result, line, NULL, NULL, place);
 	}

@@ -142,6 +142,10 @@ static void add_interval(struct result *result, const struct statistics *interva
 		add_seconds(result, facts, "Garbage collection (sec.)",
 			    interval->collection_seconds);
 	}
+	if (interval->compiled) {
+		add_count(result, facts, "Compiled methods of Java", interval->compiled);
+		add_count(result, facts, "Bytes of their code", interval->compiled_bytes);
+	}
 	add_times(result, interval);
 	add_counts(result, interval);
 	result_gap(result);
@@ -209,6 +213,10 @@ static void set_interval(struct result *result, const struct process_info *proce
 	if (interval->collections) {
 		part_set(result, row, "collections", value_count(interval->collections));
 		part_set(result, row, "collection_s", value_real(interval->collection_seconds, 3));
+	}
+	if (interval->compiled) {
+		part_set(result, row, "compiled", value_count(interval->compiled));
+		part_set(result, row, "compiled_bytes", value_count(interval->compiled_bytes));
 	}
 	part_set(result, row, "state_seconds",
 		 statistics_thread_seconds(interval) > 0 ? states_of(result, interval)

@@ -121,13 +121,14 @@ static const struct listing {
 	const char *name;
 	unsigned arguments; /* at least */
 	bool with_tag;
+	bool prints;
 	bool (*run)(struct print *print, char **arguments, size_t count);
 } listings[] = {
-	{"func", 0, false, print_functions},	{"source", 1, true, print_source},
-	{"src", 1, true, print_source},		{"disasm", 1, true, print_disasm},
-	{"dis", 1, true, print_disasm},		{"scc", 1, false, command_scc},
-	{"dcc", 1, false, command_dcc},		{"cc", 1, false, command_cc},
-	{"outfile", 1, false, command_outfile},
+	{"func", 0, false, true, print_functions},     {"source", 1, true, true, print_source},
+	{"src", 1, true, true, print_source},	       {"disasm", 1, true, true, print_disasm},
+	{"dis", 1, true, true, print_disasm},	       {"scc", 1, false, false, command_scc},
+	{"dcc", 1, false, false, command_dcc},	       {"cc", 1, false, false, command_cc},
+	{"outfile", 1, false, false, command_outfile},
 };
 
 static const struct listing *find_named(const char *name)
@@ -198,7 +199,7 @@ static bool run_words(struct print *print, char **words, size_t count)
 			return say_error(print, "%s requires an argument", words[i]);
 		if (print->session)
 			listing->run(print, words + i + 1, taken);
-		printed |= listing->run == print_functions || listing->with_tag;
+		printed |= listing->prints;
 		i += 1 + taken;
 	}
 	if (print->session && !printed)

@@ -5,7 +5,7 @@
 import type { JSX } from 'preact';
 import { kindColour } from '../colour';
 import { formatAlone, formatTime } from '../format';
-import type { Collection, Lane } from '../timeline';
+import { collectionCause, type Collection, type Lane } from '../timeline';
 import { addFilter } from '../store';
 import type { Pen } from '../ui/canvas';
 import type { Menu } from '../ui/menu';
@@ -38,6 +38,7 @@ export const collectionTitle = (c: Collection): string =>
 export const collectionFacts = (c: Collection): [string, string][] => [
 	['Process', String(c.experiment)], ['Thread', String(c.thread)], ['Begin', formatTime(c.begin, (c.end - c.begin) / 100)],
 	['Stopped for', formatAlone(c.took, 's')], ...(c.count > 1 ? [['Longest', formatAlone(c.longest, 's')] as [string, string]] : []),
+	...collectionCause(c),
 ];
 
 export function collectionMenu(c: Collection): Menu {

@@ -702,6 +702,7 @@ test('Java: garbage collections are bands as long as they were, told at a click,
 	const at = [box.x + 178 + (began + took / 2 - time.begin_s) * scale, box.y + 30];
 	await page.mouse.click(...at);
 	assert.match(await page.textContent('.right'), new RegExp(`^Garbage collection ${number}\\D`));
+	assert.match(await page.textContent('.right'), /Cause\W*System\.gc\(\).*Heap in use\W*[\d.]+ MiB → [\d.]+ MiB/s);
 	await page.mouse.click(...at, { button: 'right' });
 	await page.click('role=menuitem[name="Only during this collection"]');
 	await settled(page);

@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, cellsFor, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readHolds, readMessages, spread, strips, sumOver, tileAround } from '../../src/timeline';
+import { bandsOf, cellsFor, collectionCause, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readHolds, readMessages, spread, strips, sumOver, tileAround } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -183,6 +183,14 @@ test('collections of a closer answer take the place of those of the coarse one',
 	assert.deepEqual(shown.map((c) => c.number).sort(), [1, 2, 3, 4]);
 	assert.deepEqual(collectionStrip(shown)!.max, 0.5);
 	assert.equal(collectionStrip(cells(0, 1, []).collections), null);
+});
+
+test('a collection says why, by what and what stayed, as far as that is known', () => {
+	const row = { experiment: 1, thread: 3, number: 1, count: 1, begin_s: 0, end_s: 1, took_s: 1, longest_s: 1 };
+	const more = { cause: 'System.gc()', collector: 'Serial full collection pauses', heap_before: 30_000_000, heap_after: 0 };
+	const facts = [row, { ...row, ...more }].map((r) => collectionCause(readCells(answer({ lanes, cells: 1, cell_s: 1, begin_s: 0, end_s: 1, collections: [r] })).collections[0]!));
+	assert.deepEqual(facts[0], []);
+	assert.deepEqual(facts[1], [['Cause', 'System.gc()'], ['Collector', 'Serial full collection pauses'], ['Heap in use', '28.6 MiB → 0 B']]);
 });
 
 test('a row has a short name where there is one process, and where there are several', () => {

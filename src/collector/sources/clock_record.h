@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of time: what a thread's account has pending, at a call stack. */
-#ifndef HELIO_COLLECTOR_CLOCK_CHARGE_H
-#define HELIO_COLLECTOR_CLOCK_CHARGE_H
+#ifndef HELIO_COLLECTOR_CLOCK_RECORD_H
+#define HELIO_COLLECTOR_CLOCK_RECORD_H
 
 #include "format/format.h"
 
@@ -14,7 +14,7 @@ struct thread;
  * Charges `*pending_ns` to a stack in whole microseconds, and leaves the rest.  `then`: the context
  * when the stack was taken; NULL: it is the one of now.
  */
-void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
+void clock_record(struct thread *thread, enum format_state state, int64_t *pending_ns,
 		  uint32_t stack, const struct runtime_context *then);
 
 #endif

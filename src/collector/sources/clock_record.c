@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/sources/clock_charge.h"
+#include "collector/sources/clock_record.h"
 
 #include "collector/core/thread_state.h"
 #include "collector/core/writer.h"
@@ -46,7 +46,7 @@ static void emit_before_end(struct thread *thread, enum format_state state, int6
 	*pending_ns += part_ns;
 }
 
-void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
+void clock_record(struct thread *thread, enum format_state state, int64_t *pending_ns,
 		  uint32_t stack, const struct runtime_context *then)
 {
 	if (!then)
