@@ -233,6 +233,7 @@ def parking(t):
         parked = sum(row['sync'] for name, row in rows.items() if name.endswith('(parking)'))
         t.within(0.99 * park <= parked + 0.001 and parked <= park + 0.001, f'{jdk}: {parked} s, {park} s in Unsafe.park')
         one = t.print(result.experiment, '-lock', 'java.util.concurrent.Semaphore')[-1]
+        t.check(not any('unknown' in row for row in one['rows']), f'{jdk}: nobody is known to hold what one parks for, and nobody has to')
         t.check('(parking)' in str(one) and 'Semaphore.acquire' in str(one), f'{jdk}: {str(one)[:1000]}')
 
 

@@ -30,7 +30,7 @@ struct spans {
 bool lock_is_held(unsigned type)
 {
 	return type == SYNC_MUTEX || type == SYNC_READ_LOCK || type == SYNC_WRITE_LOCK ||
-	       type == SYNC_SPIN || type >= LOCK_CRITICAL;
+	       type == SYNC_SPIN || (LOCK_TYPES_OPENMP >> type & 1);
 }
 
 /* The thread of a process that had the id then, or NULL. */
