@@ -337,7 +337,7 @@ RECORDINGS = {
                 ['-overview', '-samples', '-header']),
     'blocks': (200000, lambda n: trace('heaptrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'heap', ['-leaks', '-allocs', '-heapstat', '-report']),
     'blocks of many threads': (20000, blocks_of_threads, 'heap', ['-leaks', '-functions']),
-    'locks': (200000, lambda n: trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'sync', ['-locks', '-functions', '-report']),
+    'locks': (200000, lambda n: trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'sync', ['-locks', '-lockholds', '-functions', '-report']),
     'communicators': (20, lambda n: trace('mpitrace', communicators(n)), 'mpi', ['-mpistat', '-mpimatrix', '-mpiwaits', '-mpimessages', '-mpicomms', '-report']),
     'stacks in constructs': (2000, in_constructs, 'openmp', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
     'stacks in Java stacks': (2000, in_java_stacks, 'java', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
@@ -457,6 +457,9 @@ def more_locks_than_are_kept(t):
         t.equal(shown['rows'], all_rows['rows'][:limit], f'the first {limit}')
     for which in '1', f'0x{8 * (order[0] + 1):x}':
         t.check(f'0x{8 * (order[0] + 1):x}' in t.run(t.helio, 'print', '-lock', which, path).out, which)
+    held = t.print(path, '-lockholds')[0]
+    t.equal((held['holds'], held['rows']), (0, []), 'nobody is known to have had one')
+    t.near(held['unknown_s'], all_rows['rows'][0]['sync'], 'waited for whom is not known, each wait once', absolute=1e-5)
 
 
 def meet(number, bits):

@@ -17,13 +17,13 @@
 struct wait {
 	uint32_t process; /* id */
 	uint64_t thread;
-	uint32_t lock; /* number of the scan */
+	uint64_t lock; /* number of the scan */
 };
 
 /* A row in the making. */
 struct hold {
-	uint32_t process, lock;
-	uint64_t thread, begin_ns, end_ns, holds, waits, waited_ns;
+	uint32_t process;
+	uint64_t thread, lock, begin_ns, end_ns, holds, waits, waited_ns;
 	uint64_t waiters[HOLD_WAITERS]; /* process << 32 | number; 0: no more */
 };
 
@@ -40,7 +40,8 @@ struct finding {
 	VEC(struct hold) holds;
 	VEC(struct known) known;
 	struct hash_map known_ids; /* thread id → index in `known` */
-	uint64_t asked_ns;	   /* the length of all requests */
+	uint64_t asked_ns;	   /* waited for what threads hold */
+	size_t parts;		   /* of the scan; where they change it begins anew */
 };
 
 /* ---- waits ---- */
@@ -75,6 +76,22 @@ static bool overlaps(const struct finding *finding, uint64_t begin_ns, uint64_t 
 	return end_ns >= finding->begin_ns && (!finding->end_ns || begin_ns < finding->end_ns);
 }
 
+/* Whether the one who holds a lock is known at the request, or may be later. */
+static bool may_be_known(const struct lock_scan *scan, const struct event_run *run,
+			 const struct lock_hold *hold)
+{
+	return hold->process || run->kind == EVENTS_TRACE + TRACE_OMP ||
+	       scan->process->traces[TRACE_SYNC].releases.count > 0;
+}
+
+static void begin_anew(struct finding *finding, size_t parts)
+{
+	finding->parts = parts;
+	finding->requests.count = 0;
+	finding->waits.count = 0;
+	finding->asked_ns = 0;
+}
+
 static void visit(struct lock_scan *scan, const struct lock_event *event,
 		  const struct event_run *run, size_t row)
 {
@@ -83,20 +100,26 @@ static void visit(struct lock_scan *scan, const struct lock_event *event,
 	uint64_t begin_ns = end_ns - event->waited_ns;
 	struct lock_hold hold;
 
+	if (finding->parts != scan->parts)
+		begin_anew(finding, scan->parts);
 	if (!event->waited_ns || !lock_is_held(event->type) || !overlaps(finding, begin_ns, end_ns))
 		return;
+	finding->asked_ns += event->waited_ns;
 	hold = find_holder(finding, scan->session, event->owner, begin_ns / 1000);
+	if (!may_be_known(scan, run, &hold))
+		return;
 	hold.begin_ns = begin_ns;
 	hold.end_ns = end_ns;
-	finding->asked_ns += end_ns - begin_ns;
+	scan->visited->is_kept = true;
 	*vec_push(&finding->requests) =
 		(struct lock_request){.experiment = scan->experiment,
 				      .process = scan->process,
 				      .process_number = scan->process_number,
 				      .object = event->object,
 				      .hold = hold};
-	*vec_push(&finding->waits) = (struct wait){
-		.process = scan->process_number + 1, .thread = run->thread, .lock = scan->visited};
+	*vec_push(&finding->waits) = (struct wait){.process = scan->process_number + 1,
+						   .thread = run->thread,
+						   .lock = scan->visited->number};
 }
 
 /* ---- holds ---- */
@@ -350,7 +373,7 @@ void view_lock_holds(struct session *session, const struct query *query, uint64_
 {
 	struct tally *tally = tally_of(session, query);
 	struct finding finding = {.begin_ns = begin_ns, .end_ns = end_ns};
-	struct lock_scan scan = {.visit = visit, .visits_all = true, .data = &finding};
+	struct lock_scan scan = {.visit = visit, .visits_all = true, .data = &finding, .most = 1};
 
 	*holds = (struct lock_holds){0};
 	lock_scan_run(&scan, tally);

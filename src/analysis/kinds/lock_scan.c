@@ -51,7 +51,8 @@ static void add_lock(struct lock_scan *scan, struct lock_list *list, unsigned fa
 {
 	lock.family = family;
 	lock.image = scan->image;
-	lock.number = (uint32_t)list->items.count | (list == &scan->plain ? IS_PLAIN : 0);
+	lock.number = (uint64_t)scan->part << 32 | (uint32_t)list->items.count |
+		      (list == &scan->plain ? IS_PLAIN : 0);
 	lock.is_sought = scan->sought && is_same(&lock, scan->sought);
 	*vec_push(&list->items) = lock;
 }
@@ -388,8 +389,8 @@ static void count_row(struct lock_scan *scan, struct lock_event *event, const st
 
 	count_event(scan, lock_at(scan, of), of, &list->waiters, &list->holders, event, run);
 	count_event(scan, &scan->total, 0, &scan->waiters, &scan->holders, event, run);
-	scan->visited = of;
-	if (scan->visit && (scan->visits_all || lock_at(scan, of)->is_sought))
+	scan->visited = lock_at(scan, of);
+	if (scan->visit && (scan->visits_all || scan->visited->is_sought))
 		scan->visit(scan, event, run, row);
 }
 
@@ -542,7 +543,8 @@ static void keep_part(struct lock_scan *scan)
 	const struct lock **order = order_of(scan->plain.items.items, count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (scan->most && i >= scan->most && !is_asked_for(scan, order[i]))
+		if (scan->most && i >= scan->most && !order[i]->is_kept &&
+		    !is_asked_for(scan, order[i]))
 			continue;
 
 		struct lock *kept = vec_push(&scan->locks);

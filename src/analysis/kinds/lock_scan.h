@@ -55,7 +55,8 @@ struct lock {
 	unsigned family;	 /* of kinds of waits that are one lock's: the first of them */
 	unsigned types;		 /* bits of kinds of waits */
 	bool is_sought;
-	uint32_t number; /* of this scan, other than all others' where it has one part */
+	bool is_kept;	 /* a caller that visits it wants it */
+	uint64_t number; /* other than all others' of the scan */
 	struct lock_sums sums;
 	struct lock_threads waiters, holders;
 };
@@ -74,7 +75,7 @@ struct lock_list {
  */
 struct lock_scan {
 	/* the caller's, or NULL: called for each event of the lock that is the same as `sought`, or
-	 * of any lock: that one's number is in `visited` */
+	 * of any lock; `visited` is that lock, for so long */
 	void (*visit)(struct lock_scan *scan, const struct lock_event *event,
 		      const struct event_run *run, size_t row);
 	const struct lock *sought;
@@ -83,8 +84,8 @@ struct lock_scan {
 	void (*place)(struct lock_scan *scan, const char *name, const struct event_run *run,
 		      size_t row);
 	void *data;
-	size_t most;	   /* so many locks are wanted, those most waited for; 0: all */
-	const char *which; /* … and those of this name or title; or NULL */
+	size_t most;	   /* so many locks are wanted, those most waited for; 0: all … */
+	const char *which; /* … and those of this name or title, or NULL, and those `is_kept` */
 	unsigned types;	   /* bits of the kinds of waits that count; 0: all */
 	size_t parts;	   /* those that another scan took; 0: as needed */
 	/* what is in hand */
@@ -94,7 +95,7 @@ struct lock_scan {
 	const struct process *process;
 	uint32_t process_number; /* of the session, from 0 */
 	uint32_t image;		 /* of the processes that share addresses */
-	uint32_t visited;
+	struct lock *visited;
 	/* the result */
 	VEC(struct lock) locks; /* that are wanted */
 	struct lock total;
