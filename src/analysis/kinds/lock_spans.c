@@ -7,6 +7,7 @@
 #include "analysis/kinds/lock_spans.h"
 
 #include "analysis/session/events.h"
+#include "base/compare.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,8 +20,14 @@ struct change {
 	bool is_known;
 };
 
+/* A time in which something was waited for: of all threads that did, one after the other. */
+struct window {
+	uint64_t object, begin_ns, end_ns;
+};
+
 struct spans {
-	struct hash_map objects; /* addresses of the locks */
+	struct hash_map objects;    /* addresses of the locks */
+	VEC(struct window) windows; /* in order of these and of time, without overlaps */
 	VEC(const struct process *) processes;
 	const struct process *process; /* in hand */
 	VEC(struct change) changes;
@@ -79,6 +86,58 @@ static void add_process(struct spans *spans, const struct process *process)
 		*vec_push(&spans->processes) = process;
 }
 
+static int compare_windows(const void *a, const void *b)
+{
+	const struct window *x = a, *y = b;
+
+	COMPARE(x->object, y->object);
+	COMPARE(x->begin_ns, y->begin_ns);
+	return 0;
+}
+
+/* Changes at other times than these nobody asks for: there are far more locks taken than waits. */
+static void make_windows(struct spans *spans, const struct lock_request *requests, size_t count)
+{
+	struct window *items, *last = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		*vec_push(&spans->windows) = (struct window){
+			requests[i].object, requests[i].hold.begin_ns, requests[i].hold.end_ns};
+	items = spans->windows.items;
+	if (count)
+		qsort(items, count, sizeof(*items), compare_windows);
+	for (size_t i = 0; i < count; i++) {
+		if (last && last->object == items[i].object && items[i].begin_ns < last->end_ns) {
+			if (items[i].end_ns > last->end_ns)
+				last->end_ns = items[i].end_ns;
+			continue;
+		}
+		last = last ? last + 1 : items;
+		*last = items[i];
+	}
+	spans->windows.count = last ? (size_t)(last - items) + 1 : 0;
+}
+
+/* Whether the object was waited for at a time, from before it to after it. */
+static bool is_waited_for(const struct spans *spans, uint64_t object, uint64_t time_ns)
+{
+	const struct window *items = spans->windows.items;
+	size_t low = 0, high = spans->windows.count;
+
+	if (hash_map_get(&spans->objects, object) == HASH_NONE)
+		return false;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (items[middle].object < object ||
+		    (items[middle].object == object && items[middle].begin_ns < time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && items[low - 1].object == object && time_ns < items[low - 1].end_ns;
+}
+
 static void add_grants(const struct event_run *run, void *arg)
 {
 	struct spans *spans = arg;
@@ -91,7 +150,7 @@ static void add_grants(const struct event_run *run, void *arg)
 
 		if (!lock_event_read(run, row, &event) || !lock_is_held(event.type) ||
 		    (event.result && event.result != EOWNERDEAD) ||
-		    hash_map_get(&spans->objects, event.object) == HASH_NONE)
+		    !is_waited_for(spans, event.object, times[row]))
 			continue;
 		*vec_push(&spans->changes) = (struct change){
 			.process = spans->process,
@@ -111,7 +170,7 @@ static void add_releases(struct spans *spans)
 	for (size_t i = 0; i < trace->releases.count; i++) {
 		const struct trace_release *release = &trace->releases.items[i];
 
-		if (hash_map_get(&spans->objects, release->object) != HASH_NONE)
+		if (is_waited_for(spans, release->object, release->time_ns))
 			*vec_push(&spans->changes) = (struct change){.process = spans->process,
 								     .object = release->object,
 								     .time_ns = release->time_ns};
@@ -213,6 +272,7 @@ void lock_spans_find(const struct lock_request *requests, size_t count,
 		add_process(&spans, requests[i].process);
 		add_process(&spans, requests[i].hold.process);
 	}
+	make_windows(&spans, requests, count);
 	for (size_t i = 0; i < spans.processes.count; i++) {
 		spans.process = spans.processes.items[i];
 		events_for_each_piece(spans.process, EVENTS_TRACE + TRACE_SYNC, add_grants, &spans);
@@ -225,6 +285,7 @@ void lock_spans_find(const struct lock_request *requests, size_t count,
 	for (size_t i = 0; i < count; i++)
 		add_spans(&spans, &requests[i], i);
 	hash_map_fini(&spans.objects);
+	vec_fini(&spans.windows);
 	vec_fini(&spans.processes);
 	vec_fini(&spans.changes);
 }
