@@ -66,8 +66,12 @@ def ranks(t):
         program = test_mpi.build(t, implementation, 'mpi_waits.c')
         run = test_mpi.record(t, implementation, program, '5', options=('-m', 'on', '-p', 'hi'))
         index = Index(t, run.experiment)
+        expected = {mode: index.print(('-viewmode', mode, '-calltree'), 'off') for mode in ('user', 'expert', 'machine')}
+        t.check(expected['user'] != expected['machine'], f'{implementation}: modes differ')
         for count in 1, 2, 3:
             index.make_by(implementation, count)
+            for mode, text in expected.items():
+                t.equal(index.print(('-viewmode', mode, '-calltree')) == text, True, f'{implementation}: {mode}, mpirun -n {count}')
             index.check(f'{implementation}: mpirun -n {count}')
         for count in 4, 7:
             index.make(count)

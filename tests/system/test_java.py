@@ -228,6 +228,10 @@ def parking(t):
             row = rows[f'{name} (parking)']
             t.within(0.8 * 0.060 <= row['sync'] <= seconds, f'{jdk} {name}: {row["sync"]} of {seconds} s, 0.06 of them are certain')
             t.equal(row['waiters'], 1, f'{jdk} {name}: threads')
+            pattern = name.replace('$', '.')
+            only = t.print(result.experiment, '-filters', f'SLOCK IN LOCKNAME("{pattern}")', '-locks')[-1]['rows']
+            t.equal([one['sync'] for one in only if one['name'] == f'{name} (parking)'], [row['sync']], f'{jdk} {name}: chosen by name')
+            t.near(only[0]['sync'], row['sync'], f'{jdk} {name}: nothing else', absolute=1e-6)
         functions = {row['name']: row for row in t.print(result.experiment, '-metrics', 'i.sync:name', '-functions')[-1]['rows']}
         park = sum(row['i.sync'] for name, row in functions.items() if re.fullmatch(r'(jdk\.internal|sun)\.misc\.Unsafe\.park\(.*\)', name))
         parked = sum(row['sync'] for name, row in rows.items() if name.endswith('(parking)'))

@@ -566,3 +566,14 @@ def folded(t):
             called = {name for above, name in rows if re.match('P?MPI_', above)}
             of_library = {name for name in called if any(object.startswith('libmpi') for object in objects[name])}
             t.check(called <= expected if expected else of_library, f'{implementation}: {mode}: below functions of MPI: {called}')
+
+
+@test
+def folded_fortran(t):
+    """The same of programs in Fortran, by the names that they call, which Open MPI has beside names of its own."""
+    for implementation in IMPLEMENTATIONS:
+        run = record(t, implementation, build(t, implementation, 'mpi_fortran.f90', 'mpifort'), options=('-p', 'hi'))
+        user, objects = calls(t.print(run.experiment, '-viewmode', 'user', '-calltree')[-1])
+        entries = {name for _, name in user if re.match('p?mpi_', name, re.I)}
+        t.check(entries & {name for above, name in user if above.startswith('MAIN__') or above == 'main'}, f'{implementation}: {sorted(user)}')
+        t.equal({(above, name) for above, name in user if above in entries}, set(), f'{implementation}: below functions of MPI')

@@ -8,6 +8,7 @@
 #include "analysis/kinds/lock_scan.h"
 #include "analysis/session/session_state.h"
 #include "base/array.h"
+#include "base/strbuf.h"
 #include "format/format.h"
 #include "object/names/java_name.h"
 
@@ -17,6 +18,8 @@
 #define CONCURRENT "java.util.concurrent."
 
 static const char unknown_class[] = "<Unknown>";
+
+enum { NATIVES_MOST = 64 }; /* frames of native code in Unsafe.park and around it */
 
 static bool starts(const char *name, const char *prefix)
 {
@@ -38,6 +41,9 @@ static bool is_means(const char *method)
 		LOCKS "AbstractQueuedLongSynchronizer",
 		CONCURRENT "ForkJoinPool.managedBlock(",
 		CONCURRENT "ForkJoinPool.unmanagedBlock(",
+		CONCURRENT "ForkJoinPool.compensatedBlock(",
+		"java.lang.VirtualThread.",
+		"java.lang.System$",
 	};
 
 	for (size_t i = 0; i < COUNT(means); i++)
@@ -64,10 +70,11 @@ static char *method_of(const struct process *process, uint32_t node)
 		       : NULL;
 }
 
-/* The class of a method, of the library's its outermost one: that of "Semaphore$Sync" is none that
- * programs name. */
-static const char *class_of(struct lock_scan *scan, const char *method)
+/* The number of the class of a method, of the library's its outermost one: that of "Semaphore$Sync"
+ * is none that programs name. */
+static uint32_t class_of(struct lock_scan *scan, const char *method)
 {
+	struct strbuf class = {0};
 	size_t length = strcspn(method, "(");
 
 	while (length && method[length - 1] != '.')
@@ -75,30 +82,40 @@ static const char *class_of(struct lock_scan *scan, const char *method)
 	length -= length > 0;
 	if (starts(method, CONCURRENT))
 		length = strcspn(method, "$") < length ? strcspn(method, "$") : length;
-	return length ? arena_printf(&scan->session->arena, "%.*s", (int)length, method)
-		      : unknown_class;
+	if (!length)
+		return string_table_add(&scan->classes, unknown_class);
+	strbuf_printf(&class, "%.*s", (int)length, method);
+
+	uint32_t number = string_table_add(&scan->classes, class.text);
+
+	strbuf_fini(&class);
+	return number;
 }
 
 /* From the innermost frame on: native code, Unsafe.park, what others wait by, and who does. */
-static const char *find_class(struct lock_scan *scan, uint32_t node)
+static uint32_t find_class(struct lock_scan *scan, uint32_t node)
 {
 	const struct process *process = scan->process;
-	const char *class = NULL;
 	bool is_parked = false;
 
-	for (; node != STACK_ROOT && !class; node = process->stacks.nodes.items[node].parent) {
+	for (unsigned natives = 0; node != STACK_ROOT && natives < NATIVES_MOST;
+	     node = process->stacks.nodes.items[node].parent) {
 		char *method = method_of(process, node);
+		bool is_found = is_parked && !(method && is_means(method));
+		bool is_none = !is_parked && method && !is_park(method);
+		uint32_t class = is_found && method ? class_of(scan, method) : LOCK_NOT_PARKED;
 
-		if (is_parked && !(method && is_means(method)))
-			class = method ? class_of(scan, method) : unknown_class;
-		else if (method && !is_parked && !is_park(method))
-			node = STACK_ROOT;
+		natives += !method;
 		is_parked |= method != NULL;
 		free(method);
-		if (node == STACK_ROOT)
-			return NULL;
+		if (is_none)
+			return LOCK_NOT_PARKED;
+		if (is_found && class != LOCK_NOT_PARKED)
+			return class;
+		if (is_found)
+			break;
 	}
-	return class ? class : is_parked ? unknown_class : NULL;
+	return is_parked ? string_table_add(&scan->classes, unknown_class) : LOCK_NOT_PARKED;
 }
 
 uint32_t lock_parking_class(struct lock_scan *scan, uint32_t stack)
@@ -106,12 +123,11 @@ uint32_t lock_parking_class(struct lock_scan *scan, uint32_t stack)
 	uint32_t node = session_shown(&scan->session->scanned.items[scan->process_number],
 				      VIEW_USER, stack);
 	uint64_t key = (uint64_t)scan->process_number << 32 | node;
-	uint32_t known = hash_map_get(&scan->parkings, key);
-	const char *class;
+	uint32_t known;
 
-	if (known != HASH_NONE)
-		return known;
-	class = find_class(scan, node);
-	return hash_map_put(&scan->parkings, key,
-			    class ? string_table_add(&scan->classes, class) : LOCK_NOT_PARKED);
+	if (!scan->process->contexts.said[RUNTIME_JAVA])
+		return LOCK_NOT_PARKED;
+	known = hash_map_get(&scan->parkings, key);
+	return known != HASH_NONE ? known
+				  : hash_map_put(&scan->parkings, key, find_class(scan, node));
 }

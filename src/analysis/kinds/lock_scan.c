@@ -373,14 +373,21 @@ static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t numb
 		count_thread(holders, number, (uint32_t)event->owner, &lock->holders);
 }
 
+/* The lock of an event, which parks a thread of Java where it says that it waits for a condition. */
+static uint32_t lock_of_row(struct lock_scan *scan, struct lock_event *event,
+			    const struct event_run *run, size_t row)
+{
+	uint32_t stack = event_stacks(run)[row];
+
+	if (event->type == SYNC_CONDITION && lock_parking_class(scan, stack) != LOCK_NOT_PARKED)
+		event->type = LOCK_PARKING;
+	return lock_of(scan, event, event_times(run)[row], stack);
+}
+
 static void count_row(struct lock_scan *scan, struct lock_event *event, const struct event_run *run,
 		      size_t row)
 {
-	if (event->type == SYNC_CONDITION &&
-	    lock_parking_class(scan, event_stacks(run)[row]) != LOCK_NOT_PARKED)
-		event->type = LOCK_PARKING;
-
-	uint32_t of = lock_of(scan, event, event_times(run)[row], event_stacks(run)[row]);
+	uint32_t of = lock_of_row(scan, event, run, row);
 
 	if (of == NO_LOCK)
 		return;
@@ -424,7 +431,7 @@ static void name_piece(const struct event_run *run, void *arg)
 
 		if (!lock_event_read(run, row, &event))
 			continue;
-		of = lock_of(scan, &event, event_times(run)[row], event_stacks(run)[row]);
+		of = lock_of_row(scan, &event, run, row);
 		scan->place(scan, of == NO_LOCK ? NULL : lock_at(scan, of)->name, run, row);
 	}
 }

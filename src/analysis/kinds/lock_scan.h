@@ -48,7 +48,7 @@ struct lock_threads {
 };
 
 struct lock {
-	const char *name;	 /* lives as long as the session */
+	const char *name;	 /* lives as long as the scan */
 	const char *object;	 /* path of its load object, or NULL */
 	struct lock_place maker; /* who allocated the block of memory that it is in */
 	uint32_t image;		 /* the processes that share addresses in which it was first met */

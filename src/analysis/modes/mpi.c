@@ -8,6 +8,7 @@
  */
 #include "analysis/modes/modes.h"
 #include "analysis/session/symbols.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/path.h"
 
@@ -93,6 +94,19 @@ static bool is_of_interface(const char *name)
 	return !strncasecmp(name, "mpi_", 4);
 }
 
+/* By any of its names: mpi_send_ of Open MPI is ompi_send_f, too. */
+static bool is_entry(const struct function *function)
+{
+	bool found = is_of_interface(function->mangled);
+
+	for (const char *name = function->aliases; name && *name && !found;) {
+		found = is_of_interface(name);
+		name += strcspn(name, " ");
+		name += strspn(name, " ");
+	}
+	return found;
+}
+
 static bool find_entries(struct folding *folding, struct session *session,
 			 const struct experiment *experiment)
 {
@@ -106,8 +120,7 @@ static bool find_entries(struct folding *folding, struct session *session,
 		if (!is_in_mpi(process, i))
 			continue;
 		function = symbols_place(session, experiment, process, i, &object, &address);
-		folding->is_entry[i] =
-			is_of_interface(session->functions.items[function].mangled);
+		folding->is_entry[i] = is_entry(&session->functions.items[function]);
 		found |= folding->is_entry[i];
 	}
 	return found;
@@ -126,7 +139,19 @@ static void find_inside(struct folding *folding)
 	}
 }
 
-/* Load objects that call MPI, be it by way of others; the C library calls all that is. */
+/* Whose functions below a call of MPI are the library's, whoever else calls them. */
+static bool is_of_all(const char *path)
+{
+	static const char *const names[] = {"libstdc++", "libgcc_s", "libgomp", "libomp", "libiomp"};
+	const char *name = path_name(path);
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return modes_is_system(path) || is_mpi(path);
+}
+
+/* Load objects that call MPI, be it by way of others. */
 static void find_own(struct folding *folding)
 {
 	const struct experiment_map *map = &folding->process->map;
@@ -142,7 +167,7 @@ static void find_own(struct folding *folding)
 			continue;
 		file = file_of(folding->process, node->location);
 		if (file != MAP_NONE)
-			folding->is_own[file] = !modes_is_system(map->files.items[file].path);
+			folding->is_own[file] = !is_of_all(map->files.items[file].path);
 	}
 	free(calls);
 }

@@ -554,7 +554,7 @@ static struct omp_construct kept_construct(struct omp *omp, struct construct *co
 		kept.function =
 			symbols_place(rewriting->session, rewriting->experiment, rewriting->process,
 				      entry_location(omp, construct), &object, &address);
-	if (construct->is_known)
+	if (construct->is_known && kept.function == FUNCTION_UNKNOWN)
 		kept.site = site_of(omp, construct->stack);
 	kept.key = kept.function == FUNCTION_UNKNOWN ? key_of_place(rewriting, kept.site)
 						     : kept.function;

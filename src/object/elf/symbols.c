@@ -213,6 +213,20 @@ static bool is_for_tools(const char *name)
 	return !strncmp(name, "PMPI_", strlen("PMPI_")) || !strncmp(name, "pmpi_", strlen("pmpi_"));
 }
 
+/* What programs call: Open MPI's for Fortran have a name of the library's at the same address. */
+static bool is_of_mpi(const char *name)
+{
+	return !strncmp(name, "MPI_", strlen("MPI_")) || !strncmp(name, "mpi_", strlen("mpi_"));
+}
+
+/* Whether a symbol stands rather for what is at its address. */
+static bool is_of_better_kind(const struct symbol *symbol, const struct symbol *best)
+{
+	if (is_of_mpi(symbol->name) != is_of_mpi(best->name))
+		return is_of_mpi(symbol->name);
+	return symbol->kind > best->kind;
+}
+
 static bool is_better_name(const char *name, const char *best)
 {
 	if (is_for_tools(name) != is_for_tools(best))
@@ -233,7 +247,7 @@ static struct symbol merge_group(const struct symbol *group, size_t count)
 		if (symbol->size > any_size)
 			any_size = symbol->size;
 		is_resolver |= symbol->is_resolver;
-		if (symbol->kind > best.kind) {
+		if (is_of_better_kind(symbol, &best)) {
 			best = *symbol;
 		} else if (symbol->kind == best.kind) {
 			uint64_t size = symbol->size > best.size ? symbol->size : best.size;

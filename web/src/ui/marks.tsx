@@ -27,7 +27,7 @@ function mark(): void {
 function step(by: number): void {
 	const { length } = marked.value;
 	if (!length) return;
-	at.value = (at.value + by + length) % length;
+	at.value = at.value < 0 && by < 0 ? length - 1 : (at.value + by + length) % length;
 	marked.value[at.value]!.scrollIntoView({ block: 'nearest' });
 }
 
