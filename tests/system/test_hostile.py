@@ -33,8 +33,8 @@ WORDS = {'-func': ['-func'], '-disasm': ['-disasm', 'main'], '-source': ['-sourc
 
 
 def spend(t, *command):
-    """CPU time and memory of a command of helio; its messages."""
-    result = t.run(t.need('python3'), '-S', '-c', RUN, t.helio, *command)
+    """CPU time and memory of a command of helio, which reads events; its messages."""
+    result = t.run(t.need('python3'), '-S', '-c', RUN, t.helio, *command, env={'HELIO_CACHE': 'off'})
     crashed, seconds, memory = result.out.split()
     t.equal(crashed, 'False', f'crash ({result.err[-300:]})')
     return float(seconds), int(memory), result.err
@@ -420,7 +420,6 @@ def recordings(t):
     """Events, threads, call stacks and traces of as few bytes as there can be: what each view of them takes is bounded by their size, and time grows as that does."""
     few, path, empty = (t.directory / name for name in ('few.er', 'hostile.er', 'empty.er'))
     golden.founder(empty)
-    os.environ['HELIO_CACHE'] = 'off'
     least = spend(t, 'print', '-functions', empty)[0]
     for kind, number in LARGE.items():
         record(few, kind, number // GROWTH)

@@ -30,7 +30,7 @@ class Index:
         self.expected = [self.print(view, 'off') for view in VIEWS]
 
     def environment(self, **more):
-        return {'XDG_CACHE_HOME': str(self.cache), **more}
+        return {'XDG_CACHE_HOME': str(self.cache), 'HELIO_CACHE': 'on', **more}
 
     def print(self, view, cache='on'):
         result = self.t.run(self.t.helio, 'print', '-printmode', 'json', *view, *self.experiments, env=self.environment(HELIO_CACHE=cache))
