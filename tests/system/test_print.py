@@ -242,7 +242,7 @@ def names_are_taken_as_they_are_printed(t):
     (t.directory / 'clock.c').write_text(VDSO)
     t.equal(t.run(t.need('gcc'), '-O1', '-o', t.directory / 'clock', t.directory / 'clock.c').status, 0, 'gcc')
     experiment = t.collect(t.directory / 'clock', options=('-p', 'hi')).experiment
-    rows = [row for row in t.print(experiment, '-name', 'short:soname', '-functions')[-1]['rows'] if row['object']]
+    rows = [row for row in t.print(experiment, '-name', 'long:soname', '-functions')[-1]['rows'] if row['object']]
     names = [row['name'] for row in rows]
     t.check(any(name.endswith(' [clock]') for name in names), names)
     t.within(any(name.endswith(' [[vdso]]') for name in names), f'{names}')

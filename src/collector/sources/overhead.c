@@ -457,7 +457,8 @@ void overhead_log(struct text *line)
 		text_attribute_decimal(line, "traced_ns", (int64_t)(traced < cpu ? traced : cpu));
 		text_attribute_decimal(line, "traced_of_ns", (int64_t)cpu);
 	}
-	if (!atomic_load(&rests))
+	/* An interval that was raised before the first tick is no limit where none came. */
+	if (!atomic_load(&rests) || !atomic_load(&taken_ns))
 		return;
 	text_attribute_decimal(line, "limited", (int64_t)atomic_load(&rests));
 	text_attribute_decimal(line, "max_overhead", (int64_t)percent);
