@@ -31,7 +31,8 @@ static __attribute__((noinline)) double burn(void)
 	return cpu_ms() - begin;
 }
 
-static __attribute__((noinline)) void combine(void *in, void *inout, int *length, MPI_Datatype *type)
+static __attribute__((noinline)) void combine(void *in, void *inout, int *length,
+					      MPI_Datatype *type)
 {
 	(void)type;
 	for (int i = 0; i < *length; i++)

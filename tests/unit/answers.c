@@ -120,7 +120,8 @@ static void ask(struct answerer *answerer, const struct question *question, stru
 					       question->command_count,
 					       question->format,
 					       NULL,
-					       NULL};
+					       NULL,
+					       0};
 
 	answer(answerer, &request, out);
 }
@@ -192,7 +193,7 @@ static struct answerer *open_or_die(char **experiments, int count)
 static void define(struct answerer *answerer)
 {
 	const struct answer_words words = words_of(&settings[COUNT(settings) - 1]);
-	const struct answer_request request = {&words, 1, NULL, 0, "json", NULL, NULL};
+	const struct answer_request request = {&words, 1, NULL, 0, "json", NULL, NULL, 0};
 	struct answer out;
 
 	answer(answerer, &request, &out);
@@ -215,7 +216,8 @@ static void ask_words(struct answerer *answerer, line *setting, line *command, s
 
 	if (setting)
 		set = words_of(setting);
-	const struct answer_request request = {&set, setting != NULL, &show, 1, "json", NULL, NULL};
+	const struct answer_request request = {&set, setting != NULL, &show, 1, "json", NULL, NULL,
+					       0};
 
 	answer(answerer, &request, out);
 }
@@ -298,7 +300,7 @@ static void can_be_cancelled(struct answerer *answerer)
 	unsigned told = 0;
 	const struct answer_words filter = {(char *[]){"filters", "TSTAMP < 123456789"}, 2};
 	const struct answer_words show = words_of(&commands[0]);
-	const struct answer_request request = {&filter, 1, &show, 1, "json", never, &told};
+	const struct answer_request request = {&filter, 1, &show, 1, "json", never, &told, 0};
 	struct answer out;
 
 	answer(answerer, &request, &out);

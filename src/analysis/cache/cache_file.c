@@ -92,10 +92,12 @@ void cache_add_refusal(struct diag_list *diags)
 	char *path = name_directory();
 
 	if (!cache_is_on())
-		diag_add(diags, DIAG_ERROR, "there is no cache to keep the sums in: HELIO_CACHE is off");
+		diag_add(diags, DIAG_ERROR,
+			 "there is no cache to keep the sums in: HELIO_CACHE is off");
 	else if (!path)
-		diag_add(diags, DIAG_ERROR, "there is no cache to keep the sums in: neither "
-					    "XDG_CACHE_HOME nor HOME is an absolute path");
+		diag_add(diags, DIAG_ERROR,
+			 "there is no cache to keep the sums in: neither "
+			 "XDG_CACHE_HOME nor HOME is an absolute path");
 	else if (error == EPERM)
 		diag_add(diags, DIAG_ERROR,
 			 "%s keeps no sums: it has to be yours, and nobody else may write to it, "

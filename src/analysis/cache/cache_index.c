@@ -394,9 +394,10 @@ static struct session *own_part(const struct index_job *job, unsigned length)
 	struct session *session = cache_sums_load(name, sign_of(job, own, length), true);
 
 	if (!session)
-		diag_add(job->diags, DIAG_ERROR,
-			 "the sums that were written to the user's cache are gone from there, or do "
-			 "not hold any more");
+		diag_add(
+			job->diags, DIAG_ERROR,
+			"the sums that were written to the user's cache are gone from there, or do "
+			"not hold any more");
 	free(name);
 	return session;
 }

@@ -373,7 +373,8 @@ static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t numb
 		count_thread(holders, number, (uint32_t)event->owner, &lock->holders);
 }
 
-/* The lock of an event, which parks a thread of Java where it says that it waits for a condition. */
+/* The lock of an event, which parks a thread of Java where it says that it waits for a condition.
+ */
 static uint32_t lock_of_row(struct lock_scan *scan, struct lock_event *event,
 			    const struct event_run *run, size_t row)
 {

@@ -142,7 +142,8 @@ static void find_inside(struct folding *folding)
 /* Whose functions below a call of MPI are the library's, whoever else calls them. */
 static bool is_of_all(const char *path)
 {
-	static const char *const names[] = {"libstdc++", "libgcc_s", "libgomp", "libomp", "libiomp"};
+	static const char *const names[] = {"libstdc++", "libgcc_s", "libgomp", "libomp",
+					    "libiomp"};
 	const char *name = path_name(path);
 
 	for (size_t i = 0; i < COUNT(names); i++)
@@ -193,8 +194,8 @@ static void fold_nodes(struct folding *folding)
 		bool inside = folding->is_inside[node.parent];
 		uint32_t fresh = (uint32_t)stacks->nodes.count;
 
-		folding->is_inside[i] = inside ? !is_own(folding, node.location)
-					       : folding->is_entry[node.location];
+		folding->is_inside[i] =
+			inside ? !is_own(folding, node.location) : folding->is_entry[node.location];
 		folding->folded[i] = i;
 		if (inside && folding->is_inside[i])
 			folding->folded[i] = parent;
