@@ -16,9 +16,6 @@ enum { NS_PER_US = 1000 };
 
 static uint64_t entered_ns; /* of the CPU clock of the thread that begins */
 
-/* At the end: the thread's CPU clock when it left off, and what the collector has used since. */
-static uint64_t left_cpu_ns, own_cpu_ns;
-
 /* CPU time before the recording, as the kernel splits it, and the collector's part of it. */
 static uint64_t user_before_us, system_before_us, own_before_ns;
 
@@ -62,16 +59,21 @@ void own_time_begun(void)
 
 void own_time_leave_off(void)
 {
-	left_cpu_ns = clock_own_cpu_ns();
+	struct thread *thread = thread_current_if_known();
+
+	if (thread)
+		thread->left_cpu_ns = clock_own_cpu_ns();
 	profile_source.leave_off();
 }
 
 void own_time_settled(void)
 {
-	if (!thread_current_if_known())
+	struct thread *thread = thread_current_if_known();
+
+	if (!thread)
 		return;
-	own_cpu_ns = clock_own_cpu_ns() - left_cpu_ns;
-	collector.cpu_before_ns += own_cpu_ns;
+	thread->end_cpu_ns = clock_own_cpu_ns() - thread->left_cpu_ns;
+	collector.cpu_before_ns += thread->end_cpu_ns;
 }
 
 void own_time_go_on(void)
@@ -82,6 +84,7 @@ void own_time_go_on(void)
 		return;
 	thread_lock(thread);
 	struct clock_account *clock = &thread->clock;
+	uint64_t own_cpu_ns = thread->end_cpu_ns;
 
 	clock->last.cpu_ns += own_cpu_ns;
 	clock->last.now_ns += own_cpu_ns;

@@ -251,6 +251,9 @@ struct thread {
 	int32_t timer;		     /* the CPU timer of this thread + 1; 0: none */
 	int32_t guard;		     /* a timer + 1 (clock_stop.c); 0: none, -1: none to be had */
 	_Atomic bool own_work; /* begins or ends a recording: its CPU time is not the program's */
+	/* Of its CPU clock, when it began to end the recording; what the collector used for that.
+	 */
+	uint64_t left_cpu_ns, end_cpu_ns;
 	bool closed;  /* nothing is accounted for: it has not begun, or has been up to its end */
 	bool watched; /* waits without a switch event (clock_watch.c) */
 	uint32_t cpu_stack;		    /* of its last tick; 0: none has seen it */

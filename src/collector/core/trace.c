@@ -266,6 +266,12 @@ static bool is_over(enum trace_kind kind)
 	       kind != TRACE_HEAP && thread_current_if_known() != finisher;
 }
 
+bool trace_is_recording(const struct thread *thread, enum trace_kind kind)
+{
+	return atomic_load_explicit(&collector.recording, memory_order_relaxed) && !is_over(kind) &&
+	       is_recording(thread);
+}
+
 struct thread *trace_enter(enum trace_kind kind)
 {
 	if (!is_on[kind] || !atomic_load_explicit(&collector.recording, memory_order_relaxed) ||

@@ -78,6 +78,8 @@ const struct trace_source *trace_source(enum trace_kind kind);
  * program's that comes in between enter and leave finds its calls dropped, and counted.
  */
 struct thread *trace_enter(enum trace_kind kind);
+/* Whether the kind, which is on, is recorded now of the calling thread: nothing is entered. */
+bool trace_is_recording(const struct thread *thread, enum trace_kind kind);
 /* What the calls between enter and leave take is measured by some of them. */
 void trace_measured(struct thread *thread);
 static inline void trace_leave(struct thread *thread)

@@ -358,7 +358,8 @@ static void add(struct thread *thread, struct omp_sums *sums, enum format_omp_ty
 
 	/* Mostly there is nothing to write. */
 	if (sums->construct == one->construct && until - sums->since < most_ticks) {
-		sum(sums, type, one);
+		if (trace_is_recording(thread, TRACE_OMP))
+			sum(sums, type, one);
 		return;
 	}
 	if (!atomic_load(&constructs) || !trace_enter(TRACE_OMP))

@@ -185,7 +185,7 @@ static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, boo
  * A handler without a wrapper is about to run in the thread: what it does to the call has
  * to be done now.
  */
-static bool meets_ungated(ucontext_t *context, uint64_t site)
+static bool meets_unwrapped(ucontext_t *context, uint64_t site)
 {
 	uint64_t pending = wait_pending_handlers(context, false);
 	bool ends = false;
@@ -218,7 +218,7 @@ void wait_go_on(void *context, bool sent)
 	if ((put_back || ended || (sent && arch_result(context) > 0)) &&
 	    signal_forward_pending(context))
 		return;
-	if ((put_back || ended) && meets_ungated(context, site))
+	if ((put_back || ended) && meets_unwrapped(context, site))
 		return;
 	/* While it is blocked (signal.c) a clock's, too, comes where a call's mask lets it in. */
 	sent |= *(const uint64_t *)&((ucontext_t *)context)->uc_sigmask & signal_numbers();
