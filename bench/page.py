@@ -57,7 +57,8 @@ def beside(bench, release, experiment, events):
     profile_of(bench, experiment, events, path)
     done = subprocess.run(['node', BESIDE, release, path.name], capture_output=True, text=True, check=False)
     path.unlink()
-    if done.returncode:  # a file that is too long for it
+    if done.returncode:
+        print(f'page: speedscope does not show {events:,} samples: {done.stderr.strip()[-300:]}')
         return ['none', 'none']
     seen = json.loads(done.stdout)
     return [f'{seen["shown_ms"]:.0f}', f'{seen["heap_bytes"] / 1e6:.1f}']

@@ -59,9 +59,10 @@ def cluster(t):
     configuration.write_text(CONFIGURATION.format(host=socket.gethostname().split('.')[0], ports=ports, folder=t.directory, job=ports[0],
                                                   processors=os.cpu_count()))
     environment = {**test_mpi.ENVIRONMENT, 'SLURM_CONF': str(configuration)}
-    daemons = [subprocess.Popen([t.need(name), '-D'], env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-               for name in ('slurmctld', 'slurmd')]
+    programs, daemons = [t.need(name) for name in ('slurmctld', 'slurmd', 'srun')], []
     try:
+        for program in programs[:2]:
+            daemons.append(subprocess.Popen([program, '-D'], env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         for _ in range(60):
             if not t.run('srun', '-n', '1', '--immediate=5', 'true', env=environment, timeout=60).status:
                 break
@@ -72,7 +73,11 @@ def cluster(t):
     finally:
         for daemon in daemons:
             daemon.terminate()
-            daemon.wait()
+            try:
+                daemon.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
 
 
 @test
