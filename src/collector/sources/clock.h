@@ -40,7 +40,7 @@ bool clock_has_waits(const struct thread *thread);
 /* Accounts for everything up to now; `stack` is where the thread is. For the calling thread. */
 void clock_settle(struct thread *thread, uint32_t stack);
 
-/* Accounts for the calling thread's time up to now and writes nothing. */
+/* Accounts for the calling thread's time up to now; writes nothing, but for a pause that began. */
 void clock_leave_off(struct thread *thread);
 /* … and this writes it. */
 void clock_settle_left(struct thread *thread, uint32_t stack);
