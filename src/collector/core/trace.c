@@ -337,8 +337,9 @@ static unsigned field_count(const struct format_kind *format, unsigned type, con
 	return brief;
 }
 
-bool trace_event_kept(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
-		      uint32_t stack, const struct runtime_context *context, const uint64_t *fields)
+static inline bool write_event(struct thread *thread, enum trace_kind kind, unsigned type,
+			       uint64_t time_ns, uint32_t stack,
+			       const struct runtime_context *context, const uint64_t *fields)
 {
 	const struct format_kind *format = &format_kinds[kind];
 	uint8_t *out = reserve(thread, kind, RECORD_MAX);
@@ -365,10 +366,16 @@ bool trace_event_kept(struct thread *thread, enum trace_kind kind, unsigned type
 	return true;
 }
 
+bool trace_event_kept(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		      uint32_t stack, const struct runtime_context *context, const uint64_t *fields)
+{
+	return write_event(thread, kind, type, time_ns, stack, context, fields);
+}
+
 bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
 			uint64_t time_ns, uint32_t stack, const uint64_t *fields)
 {
-	return trace_event_kept(thread, kind, type, time_ns, stack, &thread->context, fields);
+	return write_event(thread, kind, type, time_ns, stack, &thread->context, fields);
 }
 
 /*

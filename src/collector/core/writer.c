@@ -153,7 +153,7 @@ void writer_thread_resume(struct thread *thread, uint64_t time_ns)
 	put_moment(thread, FORMAT_TAG_RESUME, time_ns);
 }
 
-uint8_t *writer_put_pair(struct record_buffer *lane, uint8_t *out, uint32_t *stack)
+uint8_t *writer_put_pair_of(struct record_buffer *lane, uint8_t *out, uint32_t *stack)
 {
 	uint32_t java[CONTEXT_FIELDS_MAX] = {0};
 	uint64_t pc;

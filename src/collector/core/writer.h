@@ -3,8 +3,10 @@
 #ifndef HELIO_COLLECTOR_WRITER_H
 #define HELIO_COLLECTOR_WRITER_H
 
+#include "collector/storage/stacktable.h"
 #include "format/format.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +34,13 @@ void writer_thread_resume(struct thread *thread, uint64_t time_ns);
 bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state state,
 		  uint64_t weight_us, uint32_t stack);
 int writer_open(void);
+uint8_t *writer_put_pair_of(struct record_buffer *lane, uint8_t *out, uint32_t *stack);
 /* Of a pair its stack, in *stack, and what runtimes say of the event (RUNTIME_JAVA). */
-uint8_t *writer_put_pair(struct record_buffer *lane, uint8_t *out, uint32_t *stack);
+static inline uint8_t *writer_put_pair(struct record_buffer *lane, uint8_t *out, uint32_t *stack)
+{
+	if (!atomic_load_explicit(&stacktable_pairs, memory_order_relaxed))
+		return out;
+	return writer_put_pair_of(lane, out, stack);
+}
 
 #endif

@@ -327,7 +327,7 @@ static jint look(struct thread *thread, struct java_memory *memory, const struct
 static uint32_t make_pair(uint32_t stack, uint32_t java, uint64_t reason)
 {
 	uint64_t pc = FORMAT_PC_PAIR | (java ? java : reason << FORMAT_PAIR_REASON_SHIFT);
-	uint32_t node = stacktable_intern_in(stack, pc, 0);
+	uint32_t node = stacktable_intern_pair(stack, pc);
 
 	return node ? node : stack;
 }

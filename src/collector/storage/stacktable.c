@@ -47,6 +47,7 @@ static _Atomic uint32_t table_count;
 static _Atomic uint32_t table_first; /* where looking up begins */
 static _Atomic uint32_t table_growing;
 static _Atomic uint32_t next_id;
+_Atomic bool stacktable_pairs;
 static _Atomic uint32_t epoch;
 static uint32_t epoch_first_id; /* nodes of this epoch have this id or a higher one */
 
@@ -325,4 +326,10 @@ uint32_t stacktable_intern_in(uint32_t parent, uint64_t pc, uint32_t in_epoch)
 		atomic_compare_exchange_strong_explicit(free, &expected, (hash >> 32 << 32) | id,
 							memory_order_release, memory_order_relaxed);
 	return id;
+}
+
+uint32_t stacktable_intern_pair(uint32_t stack, uint64_t pc)
+{
+	atomic_store_explicit(&stacktable_pairs, true, memory_order_relaxed);
+	return stacktable_intern_in(stack, pc, 0);
 }

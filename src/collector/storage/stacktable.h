@@ -3,6 +3,7 @@
 #ifndef HELIO_COLLECTOR_STACKTABLE_H
 #define HELIO_COLLECTOR_STACKTABLE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +15,10 @@ void stacktable_abandon(bool in_use);
 uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused);
 /* The same of another epoch than the one in force. */
 uint32_t stacktable_intern_in(uint32_t parent, uint64_t pc, uint32_t in_epoch);
+/* The node of a pair (FORMAT_PC_PAIR) above a stack, or FORMAT_NO_STACK when there is no room. */
+uint32_t stacktable_intern_pair(uint32_t stack, uint64_t pc);
+/* Whether there has been a pair: most programs have none, and writing an event need not look. */
+extern _Atomic bool stacktable_pairs;
 /* The parent of a pair, whose pc *pc becomes; of all others themselves, and *pc 0. */
 uint32_t stacktable_of_pair(uint32_t id, uint64_t *pc);
 void stacktable_next_epoch(void);
