@@ -58,8 +58,49 @@ static void test_find(void **state)
 	block_index_build(&index, &process);
 	assert_int_equal(index.count, 4);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(block_index_find(&index, cases[i].address, cases[i].time_ns),
+		assert_int_equal(block_index_find(&index, cases[i].address, cases[i].time_ns).row,
 				 cases[i].row);
+	block_index_fini(&index);
+	experiment_trace_fini(&process.traces[TRACE_HEAP]);
+}
+
+/* Which block holds an address at a moment, by looking at all; at the end of one it still does. */
+static uint32_t look(uint64_t address, uint64_t time_ns)
+{
+	uint32_t found = BLOCK_NONE;
+
+	for (uint32_t row = 0; row < ROWS; row++)
+		if (fates[row] != HEAP_FATE_NONE && address - addresses[row] < sizes[row] &&
+		    times[row] <= time_ns &&
+		    (until[row] == HEAP_NEVER || time_ns <= times[until[row]]))
+			found = row;
+	return found;
+}
+
+/* What a span says of other moments is what would be found there. */
+static void test_spans(void **state)
+{
+	enum { LATEST = 70 };
+	static const uint64_t at[] = {0,      0xfff,  0x1000, 0x1010, 0x103f, 0x1040,
+				      0x1800, 0x180f, 0x1810, 0x1fff, 0x2000, 0x9000};
+	struct block_index index;
+	struct process process;
+	unsigned for_ever = 0;
+
+	make(&process);
+	block_index_build(&index, &process);
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+		for (uint64_t time_ns = 0; time_ns < LATEST; time_ns++) {
+			struct block_span span = block_index_find(&index, at[i], time_ns);
+
+			assert_int_equal(span.row, look(at[i], time_ns));
+			assert_true(span.begin_ns <= time_ns && time_ns <= span.end_ns);
+			for_ever += span.end_ns - span.begin_ns == UINT64_MAX;
+			for (uint64_t other = span.begin_ns; other < span.end_ns && other < LATEST;
+			     other++)
+				assert_int_equal(look(at[i], other), span.row);
+		}
+	assert_int_equal(for_ever, 4 * LATEST); /* in front of all blocks, and behind them */
 	block_index_fini(&index);
 	experiment_trace_fini(&process.traces[TRACE_HEAP]);
 }
@@ -133,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_spans),
 		cmocka_unit_test(test_nothing_traced),
 		cmocka_unit_test(test_mappings),
 	};

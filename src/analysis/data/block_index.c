@@ -48,21 +48,23 @@ void block_index_fini(struct block_index *index)
 	*index = (struct block_index){0};
 }
 
-bool block_index_holds(const struct block_index *index, uint32_t row, uint64_t address,
-		       uint64_t time_ns)
+/* When the block of a row was there. */
+static struct block_span span_of(const struct block_index *index, uint32_t row)
 {
 	const struct experiment_trace *heap = &index->process->traces[TRACE_HEAP];
 	uint32_t until = index->process->heap.until[row];
 
-	return address - trace_field(heap, HEAP_ADDRESS, row) < trace_field(heap, HEAP_SIZE, row) &&
-	       trace_time(heap, row) <= time_ns &&
-	       (until == HEAP_NEVER || time_ns <= trace_time(heap, until));
+	return (struct block_span){.row = row,
+				   .begin_ns = trace_time(heap, row),
+				   .end_ns = until == HEAP_NEVER ? UINT64_MAX
+								 : trace_time(heap, until)};
 }
 
-uint32_t block_index_find(const struct block_index *index, uint64_t address, uint64_t time_ns)
+/* How many blocks begin at or below the address. */
+static size_t count_below(const struct block_index *index, uint64_t address)
 {
 	const struct experiment_trace *heap = &index->process->traces[TRACE_HEAP];
-	size_t low = 0, high = index->count; /* blocks before low begin at or below the address */
+	size_t low = 0, high = index->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -72,11 +74,32 @@ uint32_t block_index_find(const struct block_index *index, uint64_t address, uin
 		else
 			high = middle;
 	}
-	for (size_t walked = 0; low-- && walked < WALK_MAX; walked++) {
-		if (address - trace_field(heap, HEAP_ADDRESS, index->rows[low]) >= index->largest)
+	return low;
+}
+
+struct block_span block_index_find(const struct block_index *index, uint64_t address,
+				   uint64_t time_ns)
+{
+	const struct experiment_trace *heap = &index->process->traces[TRACE_HEAP];
+	const struct block_span none_now = {BLOCK_NONE, time_ns, time_ns};
+	bool is_ever_held = false;
+
+	for (size_t at = count_below(index, address), walked = 0; at--; walked++) {
+		uint32_t row = index->rows[at];
+		uint64_t offset = address - trace_field(heap, HEAP_ADDRESS, row);
+
+		if (offset >= index->largest)
 			break;
-		if (block_index_holds(index, index->rows[low], address, time_ns))
-			return index->rows[low];
+		if (walked == WALK_MAX)
+			return none_now;
+		if (offset >= trace_field(heap, HEAP_SIZE, row))
+			continue;
+
+		struct block_span span = span_of(index, row);
+
+		if (span.begin_ns <= time_ns && time_ns <= span.end_ns)
+			return span;
+		is_ever_held = true;
 	}
-	return BLOCK_NONE;
+	return is_ever_held ? none_now : (struct block_span){BLOCK_NONE, 0, UINT64_MAX};
 }

@@ -15,12 +15,16 @@ struct block_index {
 
 #define BLOCK_NONE UINT32_MAX
 
+/* The block that holds an address, and from when until when at least: the end is not among it. */
+struct block_span {
+	uint32_t row; /* of the allocation; BLOCK_NONE: no block does */
+	uint64_t begin_ns, end_ns;
+};
+
 void block_index_build(struct block_index *index, const struct process *process);
 void block_index_fini(struct block_index *index);
-/* The allocation whose block held the address at that time: a row, or BLOCK_NONE. */
-uint32_t block_index_find(const struct block_index *index, uint64_t address, uint64_t time_ns);
-/* Whether that row's block does. */
-bool block_index_holds(const struct block_index *index, uint32_t row, uint64_t address,
-		       uint64_t time_ns);
+/* The block that held the address at that time. */
+struct block_span block_index_find(const struct block_index *index, uint64_t address,
+				   uint64_t time_ns);
 
 #endif

@@ -323,8 +323,7 @@ static bool memory_at(const struct mapping *mapping, uint64_t address, uint64_t 
 		      struct memory *memory)
 {
 	const struct experiment_trace *heap = &mapping->process->process->traces[TRACE_HEAP];
-	uint32_t row = mapping->blocks.count ? block_index_find(&mapping->blocks, address, time_ns)
-					     : BLOCK_NONE;
+	uint32_t row = block_index_find(&mapping->blocks, address, time_ns).row;
 	const struct mapping_piece *piece;
 
 	if (row != BLOCK_NONE) {

@@ -27,11 +27,15 @@ enum { PLAIN_ALWAYS = 1 << 17, PLAIN_PER_ROWS = 12 };
 #define IS_PLAIN 0x80000000u
 #define NO_LOCK	 (HASH_NONE - 1)
 
-/* Tables of two parts: 16 bits, and 48 bits of address. */
-static uint64_t pack(uint32_t group, uint64_t address)
-{
-	return (uint64_t)group << 48 | (address & ((UINT64_C(1) << 48) - 1));
-}
+/* What the last events of an address were found to be. */
+struct found_lock {
+	uint64_t address;
+	uint64_t begin_ns, end_ns; /* at which moments it is so; the end is not among them */
+	uint32_t process, family;
+	uint32_t lock; /* as lock_at(), or NO_LOCK */
+};
+
+enum { FOUND_LOCKS = 1 << 12 };
 
 static struct lock *lock_at(struct lock_scan *scan, uint32_t reference)
 {
@@ -92,19 +96,6 @@ static unsigned family_of(unsigned type)
 	return type == SYNC_WRITE_LOCK	   ? SYNC_READ_LOCK
 	       : type == SYNC_MONITOR_WAIT ? SYNC_MONITOR
 					   : type;
-}
-
-/* The block of traced memory that the address is in, or BLOCK_NONE. */
-static uint32_t find_block(struct lock_scan *scan, uint64_t address, uint64_t time_ns)
-{
-	uint32_t row = hash_map_get(&scan->block_rows, address);
-
-	if (row != HASH_NONE && block_index_holds(&scan->blocks, row, address, time_ns))
-		return row;
-	row = block_index_find(&scan->blocks, address, time_ns);
-	if (row != BLOCK_NONE && scan->parts < 2)
-		hash_map_put(&scan->block_rows, address, row);
-	return row;
 }
 
 /* A lock in memory that was allocated: those from one place are one. */
@@ -168,6 +159,12 @@ static const char *critical_name(struct session *session, const char *variable)
 	return length ? arena_printf(&session->arena, "%.*s", (int)length, name) : unnamed_section;
 }
 
+/* An address in one of several address spaces or load objects: the key of a table. */
+static uint64_t address_key(struct key_numbers *numbers, uint32_t space, uint64_t address)
+{
+	return (uint64_t)space << 32 | key_numbers_put(numbers, address);
+}
+
 /* The lock of an address that is in no block, seen for the first time in this part. */
 static uint32_t new_address(struct lock_scan *scan, unsigned family, uint64_t address, uint64_t key)
 {
@@ -176,10 +173,11 @@ static uint32_t new_address(struct lock_scan *scan, unsigned family, uint64_t ad
 	uint32_t found;
 
 	if (place_of_data(session, scan->experiment, scan->process, address, &place)) {
-		found = named_lock(scan, family, pack(place.object, place.address),
-				   family == LOCK_CRITICAL ? critical_name(session, place.name)
-							   : place.name,
-				   session->objects.items[place.object].path);
+		found = named_lock(
+			scan, family,
+			address_key(&scan->variable_addresses, place.object, place.address),
+			family == LOCK_CRITICAL ? critical_name(session, place.name) : place.name,
+			session->objects.items[place.object].path);
 	} else if (scan->place) {
 		found = NO_LOCK;
 	} else {
@@ -193,28 +191,44 @@ static uint32_t new_address(struct lock_scan *scan, unsigned family, uint64_t ad
 	return hash_map_put(&scan->addresses[family], key, found);
 }
 
+/* The lock of an address that is in no block. */
+static uint32_t lock_outside_blocks(struct lock_scan *scan, unsigned family, uint64_t address)
+{
+	uint64_t key;
+	uint32_t known;
+
+	if (!is_in_part(scan, hash_pair(scan->image, address)))
+		return NO_LOCK;
+	key = address_key(&scan->plain_addresses, scan->image, address);
+	known = hash_map_get(&scan->addresses[family], key);
+	return known == HASH_NONE ? new_address(scan, family, address, key) : known;
+}
+
+static bool is_found(const struct found_lock *found, const struct lock_scan *scan, unsigned family,
+		     uint64_t address, uint64_t time_ns)
+{
+	return found->address == address && found->process == scan->process_number &&
+	       found->family == family && found->begin_ns <= time_ns && time_ns < found->end_ns;
+}
+
 /*
- * Where blocks were traced, each event is led to the one that is there at its time, in one or
- * several parts alike: an address that was in no block may be in one later.
+ * Where blocks were traced, each event is led to the one that is there at its time: an address that
+ * was in no block may be in one later.  Most events are of a few locks.
  */
 static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_t address,
 				uint64_t time_ns)
 {
-	uint64_t key = pack(scan->image, address);
-	uint32_t known = HASH_NONE, block = BLOCK_NONE;
+	struct found_lock *found = &scan->found[hash_pair(address, family) & (FOUND_LOCKS - 1)];
+	struct block_span span;
 
-	if (!scan->blocks.count)
-		known = hash_map_get(&scan->addresses[family], key);
-	if (known != HASH_NONE)
-		return known;
-	if (scan->blocks.count)
-		block = find_block(scan, address, time_ns);
-	if (block != BLOCK_NONE)
-		return lock_of_block(scan, family, block, address);
-	if (!is_in_part(scan, hash_u64(key)))
-		return NO_LOCK;
-	known = hash_map_get(&scan->addresses[family], key);
-	return known == HASH_NONE ? new_address(scan, family, address, key) : known;
+	if (is_found(found, scan, family, address, time_ns))
+		return found->lock;
+	span = block_index_find(&scan->blocks, address, time_ns);
+	*found = (struct found_lock){address, span.begin_ns, span.end_ns, scan->process_number,
+				     family,  NO_LOCK};
+	found->lock = span.row == BLOCK_NONE ? lock_outside_blocks(scan, family, address)
+					     : lock_of_block(scan, family, span.row, address);
+	return found->lock;
 }
 
 /* Monitors of Java go by the class of their object, in all processes. */
@@ -363,12 +377,11 @@ int lock_sums_compare(const struct lock_sums *a, const struct lock_sums *b)
 
 static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t number,
 			struct hash_map *waiters, struct hash_map *holders,
-			const struct lock_event *event, const struct event_run *run)
+			const struct lock_event *event)
 {
 	lock->types |= 1u << event->type;
 	lock_sums_add(&lock->sums, event);
-	count_thread(waiters, number, scan->process_number << 16 ^ (uint32_t)run->thread,
-		     &lock->waiters);
+	count_thread(waiters, number, scan->thread, &lock->waiters);
 	if (event->owner)
 		count_thread(holders, number, (uint32_t)event->owner, &lock->holders);
 }
@@ -395,11 +408,19 @@ static void count_row(struct lock_scan *scan, struct lock_event *event, const st
 
 	struct lock_list *list = of & IS_PLAIN ? &scan->plain : &scan->named;
 
-	count_event(scan, lock_at(scan, of), of, &list->waiters, &list->holders, event, run);
-	count_event(scan, &scan->total, 0, &scan->waiters, &scan->holders, event, run);
+	count_event(scan, lock_at(scan, of), of, &list->waiters, &list->holders, event);
+	count_event(scan, &scan->total, 0, &scan->waiters, &scan->holders, event);
 	scan->visited = lock_at(scan, of);
 	if (scan->visit && (scan->visits_all || scan->visited->is_sought))
 		scan->visit(scan, event, run, row);
+}
+
+/* The number of a run's thread among all processes, from 1. */
+static uint32_t thread_of(struct lock_scan *scan, const struct event_run *run)
+{
+	uint64_t thread = (uint64_t)scan->process_number << 32 | (uint32_t)run->thread;
+
+	return key_numbers_put(&scan->threads, thread) + 1;
 }
 
 /* One at a time: locks are found and named as they come. */
@@ -412,6 +433,7 @@ static void scan_piece(const struct scan_piece *piece, void *state)
 	if (run->kind != EVENTS_TRACE + TRACE_SYNC && run->kind != EVENTS_TRACE + TRACE_OMP)
 		return;
 	pthread_mutex_lock(&scan->mutex);
+	scan->thread = thread_of(scan, run);
 	for (size_t row = 0; row < run->count && !scan->is_over; row++) {
 		struct lock_event event;
 
@@ -477,7 +499,6 @@ static void scan_processes(struct lock_scan *scan, const struct experiment *expe
 					      scan);
 		}
 		block_index_fini(&scan->blocks);
-		hash_map_fini(&scan->block_rows);
 	}
 }
 
@@ -496,6 +517,8 @@ static void forget_part(struct lock_scan *scan)
 		hash_map_fini(&scan->addresses[family]);
 		hash_map_fini(&scan->block_locks[family]);
 	}
+	memset(scan->found, 0, FOUND_LOCKS * sizeof(*scan->found));
+	key_numbers_fini(&scan->plain_addresses);
 	key_numbers_fini(&scan->block_makers);
 	key_numbers_fini(&scan->block_offsets);
 	arena_fini(&scan->plain_names);
@@ -508,6 +531,8 @@ static void forget_all(struct lock_scan *scan)
 	vec_fini(&scan->locks);
 	for (unsigned family = 0; family < LOCK_TYPES; family++)
 		hash_map_fini(&scan->variables[family]);
+	key_numbers_fini(&scan->variable_addresses);
+	key_numbers_fini(&scan->threads);
 	string_table_fini(&scan->classes);
 	string_table_fini(&scan->places);
 	hash_map_fini(&scan->parkings);
@@ -598,6 +623,13 @@ static void scan_parts(struct lock_scan *scan, size_t parts, void *const *states
 	}
 }
 
+static void begin(struct lock_scan *scan, struct session *session)
+{
+	pthread_mutex_init(&scan->mutex, NULL);
+	scan->session = session;
+	scan->found = xcalloc(FOUND_LOCKS, sizeof(*scan->found));
+}
+
 void lock_scan_run(struct lock_scan *scan, struct tally *tally)
 {
 	size_t threads = scan_threads();
@@ -605,9 +637,8 @@ void lock_scan_run(struct lock_scan *scan, struct tally *tally)
 
 	for (size_t i = 0; i < threads; i++)
 		states[i] = scan;
-	pthread_mutex_init(&scan->mutex, NULL);
+	begin(scan, tally->session);
 	scan->tally = tally;
-	scan->session = tally->session;
 	scan->rows = rows_of(scan->session);
 	scan->total.name = "<Total>";
 	scan_parts(scan, scan->parts ? scan->parts : 1, states);
@@ -623,8 +654,7 @@ void lock_scan_run(struct lock_scan *scan, struct tally *tally)
 
 void lock_scan_names(struct lock_scan *scan, struct session *session)
 {
-	pthread_mutex_init(&scan->mutex, NULL);
-	scan->session = session;
+	begin(scan, session);
 	scan->parts = 1;
 	scan_part(scan, NULL);
 }
@@ -633,6 +663,7 @@ void lock_scan_fini(struct lock_scan *scan)
 {
 	pthread_mutex_destroy(&scan->mutex);
 	forget_all(scan);
+	free(scan->found);
 }
 
 const struct lock **lock_scan_order(const struct lock_scan *scan)

@@ -96,6 +96,7 @@ struct lock_scan {
 	uint32_t process_number; /* of the session, from 0 */
 	uint32_t image;		 /* of the processes that share addresses */
 	struct lock *visited;
+	uint32_t thread; /* of the events: its number among `threads`, from 1 */
 	/* the result */
 	VEC(struct lock) locks; /* that are wanted */
 	struct lock total;
@@ -105,14 +106,17 @@ struct lock_scan {
 	bool is_over;		       /* too many for one part */
 	struct lock_list named, plain; /* plain: of the part in hand */
 	struct arena plain_names;
+	struct found_lock *found;	       /* by a hash of family and address */
 	struct hash_map addresses[LOCK_TYPES]; /* by family, → as lock_at(); of the part */
+	struct key_numbers plain_addresses;    /* of these; in an image each */
 	struct hash_map variables[LOCK_TYPES]; /* by family, → number among the named */
+	struct key_numbers variable_addresses; /* in a load object each */
 	struct block_index blocks;	       /* of the process in hand */
-	struct hash_map block_rows;	       /* address → row of the heap trace */
 	struct key_numbers block_makers, block_offsets; /* of locks in blocks, in the part */
 	struct hash_map block_locks[LOCK_TYPES]; /* by family, numbers of both → among the plain */
 	struct string_table classes, places;
 	struct hash_map parkings;	  /* process << 32 | node → lock_parking_class() */
+	struct key_numbers threads;	  /* process << 32 | number */
 	struct hash_map waiters, holders; /* of all locks */
 };
 
