@@ -20,7 +20,7 @@ struct moments {
 };
 
 /* A clock event of the holder. */
-struct deed {
+struct holder_event {
 	uint64_t time_ns, weight_ns;
 	size_t order; /* in the file */
 	uint32_t node;
@@ -39,11 +39,11 @@ struct blaming {
 	const struct lock_hold *hold; /* all of them, in order of their ends */
 	struct moments begins, ends;
 	struct hash_map nodes; /* → index in `blames`, of this process */
-	VEC(struct deed) deeds;
-	VEC(struct gap) gaps;	 /* in order */
-	size_t gaps_used;	 /* before the last event of CPU time */
-	uint64_t cpu_ns;	 /* … which was then */
-	const struct deed *wait; /* the last event, if it is a wait */
+	VEC(struct holder_event) events;
+	VEC(struct gap) gaps;		 /* in order */
+	size_t gaps_used;		 /* before the last event of CPU time */
+	uint64_t cpu_ns;		 /* … which was then */
+	const struct holder_event *wait; /* the last event, if it is a wait */
 };
 
 static int compare_holds(const void *a, const void *b)
@@ -168,7 +168,7 @@ static uint64_t waited_within(const struct blaming *blaming, uint64_t begin_ns, 
 static uint64_t blame_wait_before(struct blaming *blaming, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct moments *ends = &blaming->ends;
-	const struct deed *wait = blaming->wait;
+	const struct holder_event *wait = blaming->wait;
 	uint64_t waited = 0;
 
 	for (size_t i = moments_before(ends, begin_ns + 1); wait && i < ends->count; i++) {
@@ -196,10 +196,10 @@ static void visit(const struct event_run *run, void *arg)
 	const uint32_t *stacks = event_stacks(run);
 
 	for (size_t row = 0; row < run->count; row++)
-		*vec_push(&blaming->deeds) = (struct deed){
+		*vec_push(&blaming->events) = (struct holder_event){
 			.time_ns = times[row],
 			.weight_ns = weights[row] * 1000,
-			.order = blaming->deeds.count,
+			.order = blaming->events.count,
 			.node = stacks[row],
 			.is_cpu = states[row] == FORMAT_STATE_USER ||
 				  states[row] == FORMAT_STATE_SYSTEM ||
@@ -213,9 +213,9 @@ static void visit(const struct event_run *run, void *arg)
 }
 
 /* In order of time; of one moment the waits first, the last one of the file before others. */
-static int compare_deeds(const void *a, const void *b)
+static int compare_events(const void *a, const void *b)
 {
-	const struct deed *x = a, *y = b;
+	const struct holder_event *x = a, *y = b;
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
@@ -225,28 +225,28 @@ static int compare_deeds(const void *a, const void *b)
 }
 
 /* Two waits of one moment lie one before the other: the delay that is written first came last. */
-static void blame_wait(struct blaming *blaming, const struct deed *deed, uint64_t floor_ns,
+static void blame_wait(struct blaming *blaming, const struct holder_event *event, uint64_t floor_ns,
 		       uint64_t *free_until_ns)
 {
-	uint64_t end_ns = *free_until_ns < deed->time_ns ? *free_until_ns : deed->time_ns;
-	uint64_t begin_ns = end_ns > deed->weight_ns ? end_ns - deed->weight_ns : 0;
+	uint64_t end_ns = *free_until_ns < event->time_ns ? *free_until_ns : event->time_ns;
+	uint64_t begin_ns = end_ns > event->weight_ns ? end_ns - event->weight_ns : 0;
 
 	/* Older waits that it brings along: when they were is not known. */
 	begin_ns = begin_ns > floor_ns ? begin_ns : floor_ns < end_ns ? floor_ns : end_ns;
 	uint64_t waited =
-		waited_within(blaming, begin_ns, end_ns, deed->is_wait ? 0 : deed->time_ns);
+		waited_within(blaming, begin_ns, end_ns, event->is_wait ? 0 : event->time_ns);
 
-	if (deed->is_wait)
+	if (event->is_wait)
 		waited -= blame_wait_before(blaming, begin_ns, end_ns);
 	*free_until_ns = begin_ns;
 	*vec_push(&blaming->gaps) = (struct gap){begin_ns, end_ns};
 	if (waited)
-		blame(blaming, deed->node, waited);
+		blame(blaming, event->node, waited);
 }
 
-static void blame_cpu(struct blaming *blaming, const struct deed *deed)
+static void blame_cpu(struct blaming *blaming, const struct holder_event *event)
 {
-	uint64_t left_ns = deed->weight_ns, at_ns = deed->time_ns, waited = 0;
+	uint64_t left_ns = event->weight_ns, at_ns = event->time_ns, waited = 0;
 
 	for (size_t i = blaming->gaps.count; left_ns; i--) {
 		const struct gap *gap = i > blaming->gaps_used ? &blaming->gaps.items[i - 1] : NULL;
@@ -255,16 +255,16 @@ static void blame_cpu(struct blaming *blaming, const struct deed *deed)
 
 		if (part_ns > left_ns)
 			part_ns = left_ns;
-		waited += waited_within(blaming, at_ns - part_ns, at_ns, deed->time_ns);
+		waited += waited_within(blaming, at_ns - part_ns, at_ns, event->time_ns);
 		left_ns -= part_ns;
 		if (!gap)
 			break;
 		at_ns = gap->begin_ns < at_ns ? gap->begin_ns : at_ns;
 	}
 	blaming->gaps_used = blaming->gaps.count;
-	blaming->cpu_ns = deed->time_ns;
+	blaming->cpu_ns = event->time_ns;
 	if (waited)
-		blame(blaming, deed->node, waited);
+		blame(blaming, event->node, waited);
 }
 
 static int compare_gaps(const void *a, const void *b)
@@ -275,13 +275,13 @@ static int compare_gaps(const void *a, const void *b)
 }
 
 /* Of one moment's events: the wait that came last, unless the holder ran or was queued since. */
-static const struct deed *last_wait(const struct deed *deeds, size_t count)
+static const struct holder_event *last_wait(const struct holder_event *events, size_t count)
 {
-	return deeds[0].is_wait && !deeds[count - 1].is_cpu ? &deeds[0] : NULL;
+	return events[0].is_wait && !events[count - 1].is_cpu ? &events[0] : NULL;
 }
 
 /* The events of one moment: first what the holder waited for, from the last one to the first. */
-static void blame_moment(struct blaming *blaming, const struct deed *deeds, size_t count)
+static void blame_moment(struct blaming *blaming, const struct holder_event *events, size_t count)
 {
 	size_t first = blaming->gaps.count;
 	uint64_t free_until_ns = UINT64_MAX;
@@ -290,28 +290,29 @@ static void blame_moment(struct blaming *blaming, const struct deed *deeds, size
 	floor_ns = floor_ns > blaming->cpu_ns ? floor_ns : blaming->cpu_ns;
 
 	for (size_t i = 0; i < count; i++)
-		if (!deeds[i].is_cpu)
-			blame_wait(blaming, &deeds[i], floor_ns, &free_until_ns);
+		if (!events[i].is_cpu)
+			blame_wait(blaming, &events[i], floor_ns, &free_until_ns);
 	if (blaming->gaps.count > first + 1)
 		qsort(&blaming->gaps.items[first], blaming->gaps.count - first, sizeof(struct gap),
 		      compare_gaps);
 	for (size_t i = 0; i < count; i++)
-		if (deeds[i].is_cpu)
-			blame_cpu(blaming, &deeds[i]);
-	blaming->wait = last_wait(deeds, count);
+		if (events[i].is_cpu)
+			blame_cpu(blaming, &events[i]);
+	blaming->wait = last_wait(events, count);
 }
 
 static void blame_all(struct blaming *blaming)
 {
-	const struct deed *deeds = blaming->deeds.items;
-	size_t count = blaming->deeds.count;
+	const struct holder_event *events = blaming->events.items;
+	size_t count = blaming->events.count;
 
 	if (count)
-		qsort(blaming->deeds.items, count, sizeof(*deeds), compare_deeds);
+		qsort(blaming->events.items, count, sizeof(*events), compare_events);
 	for (size_t first = 0, next; first < count; first = next) {
-		for (next = first + 1; next < count && deeds[next].time_ns == deeds[first].time_ns;)
+		for (next = first + 1;
+		     next < count && events[next].time_ns == events[first].time_ns;)
 			next++;
-		blame_moment(blaming, &deeds[first], next - first);
+		blame_moment(blaming, &events[first], next - first);
 	}
 }
 
@@ -324,7 +325,7 @@ static void find_of_thread(struct lock_holders *holders, const struct lock_hold 
 	moments_init(&blaming.ends, holds, count, true);
 	events_for_each_piece(holds->process, EVENTS_CLOCK, visit, &blaming);
 	blame_all(&blaming);
-	vec_fini(&blaming.deeds);
+	vec_fini(&blaming.events);
 	vec_fini(&blaming.gaps);
 	moments_fini(&blaming.begins);
 	moments_fini(&blaming.ends);
