@@ -197,7 +197,7 @@ static bool end_function(struct map_reader *reader, const char **attributes)
 	if (segment && map->functions.items[segment->function].unloaded == UINT64_MAX)
 		withdraw(map, segment, &unload);
 	else
-		*vec_push(&map->strays) = unload;
+		*vec_push(&map->inherited_unloads) = unload;
 	return true;
 }
 
@@ -236,7 +236,7 @@ static int compare_segments(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Whether a look-up would have to walk over many. */
+/* Whether so many segments overlap somewhere that a search, going through them, would be slow. */
 static bool overlap_much(const struct experiment_map *map)
 {
 	enum { WALK_MAX = 64 };
@@ -293,7 +293,7 @@ void experiment_map_fini(struct experiment_map *map)
 {
 	vec_fini(&map->files);
 	vec_fini(&map->functions);
-	vec_fini(&map->strays);
+	vec_fini(&map->inherited_unloads);
 	vec_fini(&map->segments);
 	map_index_free(map->index);
 	*map = (struct experiment_map){0};
@@ -302,7 +302,7 @@ void experiment_map_fini(struct experiment_map *map)
 /* A copy of a function that was there in the parent, in its place; withdrawn if the child did so.
  */
 static void inherit_segment(struct experiment_map *map, const struct experiment_map *parent,
-			    const struct map_segment *from, const struct hash_map *strays)
+			    const struct map_segment *from, const struct hash_map *unloads)
 {
 	struct map_segment *segment = vec_push(&map->segments);
 	struct map_function *function = vec_push(&map->functions);
@@ -314,10 +314,10 @@ static void inherit_segment(struct experiment_map *map, const struct experiment_
 	*function = parent->functions.items[from->function];
 	function->loaded = 0;
 	function->unloaded = UINT64_MAX;
-	uint32_t stray = hash_map_get(strays, segment->start);
+	uint32_t unload = hash_map_get(unloads, segment->start);
 
-	if (stray != HASH_NONE)
-		withdraw(map, segment, &map->strays.items[stray]);
+	if (unload != HASH_NONE)
+		withdraw(map, segment, &map->inherited_unloads.items[unload]);
 }
 
 /* Its end counts, too: a return address may be there. */
@@ -339,10 +339,10 @@ static bool has_pc(const struct map_segment *segment, const struct map_pcs *pcs)
 void experiment_map_inherit(struct experiment_map *map, const struct experiment_map *parent,
 			    const struct map_pcs *pcs)
 {
-	struct hash_map strays = {0}; /* the first one of each address */
+	struct hash_map unloads = {0}; /* the first one of each address */
 
-	for (size_t i = 0; i < map->strays.count; i++)
-		hash_map_put(&strays, map->strays.items[i].address, (uint32_t)i);
+	for (size_t i = 0; i < map->inherited_unloads.count; i++)
+		hash_map_put(&unloads, map->inherited_unloads.items[i].address, (uint32_t)i);
 	for (size_t i = 0; pcs->count && i < parent->segments.count; i++) {
 		const struct map_segment *segment = &parent->segments.items[i];
 
@@ -353,9 +353,9 @@ void experiment_map_inherit(struct experiment_map *map, const struct experiment_
 
 		if (function->loaded <= map->inherited_events &&
 		    function->unloaded > map->inherited_events)
-			inherit_segment(map, parent, segment, &strays);
+			inherit_segment(map, parent, segment, &unloads);
 	}
-	hash_map_fini(&strays);
+	hash_map_fini(&unloads);
 	experiment_map_sort(map);
 }
 

@@ -47,8 +47,8 @@ struct experiment_map {
 	/* from the parent: what it had after so many of its events */
 	bool inherits;
 	uint64_t inherited_events;
-	VEC(struct map_unload) strays;
-	uint64_t events; /* of functions, so far */
+	VEC(struct map_unload) inherited_unloads; /* of functions that the parent had loaded */
+	uint64_t events;			  /* of functions, so far */
 };
 
 /* The load object in which functions made at run time are shown. */
