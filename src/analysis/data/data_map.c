@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An event has two witnesses.  Its address tells the variable of a load object or the block of
- * traced memory that it is in, and is always right.  Its instruction tells a type and an offset, by
- * the debug information; it is believed where it does not contradict the address.  Variables on the
- * stack, and what pointers lead to outside traced blocks, only the instruction can tell.
+ * There are two sources of evidence.  An event's address tells the variable of a load object or the
+ * block of traced memory that it is in, and is always right.  Its instruction tells a type and an
+ * offset, by the debug information; it is believed where it does not contradict the address.  Only
+ * the instruction tells variables on the stack and what pointers lead to outside traced blocks.
  *
  * Page faults stop at the instruction itself, watch points behind it, and these give the address
  * that is watched, not the one that was accessed.
@@ -77,11 +77,11 @@ static struct data_tracker *tracker_of(struct data_map *map, uint32_t object)
 
 /* ---- functions without variables ---- */
 
-/* Which argument a function of the C library works on, where that is written in assembly. */
-static const struct worker {
+/* Functions of the C library written in assembly, and the argument that each reads from. */
+static const struct memory_function {
 	const char *name;
 	enum data_argument reads; /* it writes to its first */
-} workers[] = {
+} memory_functions[] = {
 	{"memset", ARGUMENT_FIRST},   {"bzero", ARGUMENT_FIRST},    {"memcpy", ARGUMENT_SECOND},
 	{"memmove", ARGUMENT_SECOND}, {"mempcpy", ARGUMENT_SECOND}, {"strlen", ARGUMENT_FIRST},
 	{"strnlen", ARGUMENT_FIRST},  {"memchr", ARGUMENT_FIRST},   {"strchr", ARGUMENT_FIRST},
@@ -89,19 +89,20 @@ static const struct worker {
 };
 
 /* By a symbol as "__memset_avx2_unaligned", or NULL. */
-static const struct worker *find_worker(const char *symbol)
+static const struct memory_function *find_memory_function(const char *symbol)
 {
 	size_t length;
 
 	symbol += strspn(symbol, "_");
 	length = strcspn(symbol, "_@");
-	for (size_t i = 0; i < COUNT(workers); i++)
-		if (strlen(workers[i].name) == length && !strncmp(workers[i].name, symbol, length))
-			return &workers[i];
+	for (size_t i = 0; i < COUNT(memory_functions); i++)
+		if (strlen(memory_functions[i].name) == length &&
+		    !strncmp(memory_functions[i].name, symbol, length))
+			return &memory_functions[i];
 	return NULL;
 }
 
-/* What the caller of such a function had in mind; *object: the caller's. */
+/* What the argument that the caller gives such a function points to; *object: the caller's. */
 static struct data_access access_of_caller(struct mapping *mapping, uint32_t node,
 					   enum data_argument argument, uint32_t *object)
 {
@@ -127,25 +128,25 @@ static struct data_access access_of_caller(struct mapping *mapping, uint32_t nod
 static void ask_caller(struct mapping *mapping, uint32_t node, uint32_t function, uint64_t address,
 		       uint32_t *object, struct data_access *access)
 {
-	const struct worker *worker =
-		find_worker(mapping->map->session->functions.items[function].mangled);
+	const struct memory_function *known =
+		find_memory_function(mapping->map->session->functions.items[function].mangled);
 	struct data_access callers;
 	bool reads, writes;
 	uint32_t caller;
 
-	if (!worker)
+	if (!known)
 		return;
 	data_track_direction(tracker_of(mapping->map, *object), address, &reads, &writes);
-	if (reads == writes) /* rep movsb: nobody knows which of the two it was */
+	if (reads == writes) /* rep movsb: it is not known which of the two it was */
 		return;
-	callers = access_of_caller(mapping, node, writes ? ARGUMENT_FIRST : worker->reads, &caller);
+	callers = access_of_caller(mapping, node, writes ? ARGUMENT_FIRST : known->reads, &caller);
 	if (callers.kind == ACCESS_UNKNOWN)
 		return;
 	*access = callers;
 	*object = caller;
 }
 
-/* ---- the two witnesses ---- */
+/* ---- the instruction ---- */
 
 /* Whether an address is in an instruction that calls the kernel: see analysis/code/attribution.h.
  */
