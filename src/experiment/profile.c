@@ -27,12 +27,12 @@ struct profile_reader {
 	struct profile_segment *segment; /* the newest; NULL: the next event begins one */
 	/* the block in hand */
 	uint32_t thread; /* index */
+	uint64_t thread_begin_us;
 	uint64_t time;
 	uint64_t stack; /* id of the previous event */
 	uint16_t cpu;
 	struct context_reader context;
 	uint64_t state_us[PROFILE_STATES]; /* of the segment */
-	uint64_t segment_events;
 	/* doubts */
 	uint64_t lost_bytes;
 	uint64_t backward;
@@ -57,6 +57,11 @@ static uint32_t find_thread(struct experiment_profile *profile, uint64_t number)
 	return index;
 }
 
+static uint64_t count_of_segment(const struct profile_reader *reader)
+{
+	return reader->profile->rows.count - reader->segment->first;
+}
+
 /* Ends the run of rows that share thread and base time. */
 static void close_segment(struct profile_reader *reader)
 {
@@ -64,41 +69,44 @@ static void close_segment(struct profile_reader *reader)
 		return;
 
 	struct profile_thread *thread = thread_of(reader);
+	uint64_t count = count_of_segment(reader);
 
+	reader->segment->count = (uint32_t)count;
 	for (size_t i = 0; i < PROFILE_STATES; i++) {
 		thread->recorded_us += reader->state_us[i];
 		reader->profile->state_us[i] += reader->state_us[i];
 	}
-	thread->has_events |= reader->segment_events > 0;
+	thread->has_events |= count > 0;
 	if (!thread->number)
-		reader->nameless += reader->segment_events;
-	reader->profile->event_count += reader->segment_events;
+		reader->nameless += count;
+	reader->profile->event_count += count;
 	memset(reader->state_us, 0, sizeof(reader->state_us));
-	reader->segment_events = 0;
 	reader->segment = NULL;
 }
 
 static void open_segment(struct profile_reader *reader)
 {
+	close_segment(reader);
 	reader->segment = vec_push(&reader->profile->segments);
 	reader->segment->first = reader->profile->rows.count;
 	reader->segment->thread = reader->thread;
 }
 
-static void add_row(struct profile_reader *reader, unsigned state, uint64_t weight)
+/* Once per event: it is worth being inline. */
+static inline void add_row(struct profile_reader *reader, unsigned state, uint64_t weight)
 {
 	struct rows *rows = &reader->profile->rows;
+	uint64_t *row = rows_next_row(rows);
 
-	if (!reader->segment || reader->segment->count == UINT32_MAX)
+	if (!reader->segment || count_of_segment(reader) == UINT32_MAX)
 		open_segment(reader);
-	rows_put(rows, ROW_TIME, reader->time);
-	rows_put(rows, ROW_STACK, reader->stack < NO_STACK_ID ? reader->stack : NO_STACK_ID);
-	rows_put(rows, ROW_CPU, reader->cpu);
-	rows_put(rows, ROW_TYPE, state);
-	rows_put(rows, ROW_CONTEXT, context_reader_number(&reader->context));
-	rows_put(rows, ROW_FIELD + PROFILE_WEIGHT, weight);
+	row_put(row, ROW_TIME, reader->time);
+	row_put(row, ROW_STACK, reader->stack < NO_STACK_ID ? reader->stack : NO_STACK_ID);
+	row_put(row, ROW_CPU, reader->cpu);
+	row_put(row, ROW_TYPE, state);
+	row_put(row, ROW_CONTEXT, context_reader_number(&reader->context));
+	row_put(row, ROW_FIELD + PROFILE_WEIGHT, weight);
 	rows_next(rows);
-	reader->segment->count++;
 	reader->state_us[state] += weight;
 }
 
@@ -125,8 +133,7 @@ static inline const uint8_t *read_event(struct profile_reader *reader, unsigned 
 		return NULL;
 	reader->time += dt;
 	add_row(reader, state, weight);
-	reader->segment_events++;
-	reader->overlong += weight > reader->time - thread_of(reader)->begin_us + LIFE_GRAIN_US;
+	reader->overlong += weight > reader->time - reader->thread_begin_us + LIFE_GRAIN_US;
 	return in;
 }
 
@@ -156,6 +163,7 @@ static void set_thread(struct profile_reader *reader, uint64_t number, uint64_t 
 	reader->backward += time < thread->end_us;
 	if (!thread->began && !thread->has_events && !thread->end_us)
 		thread->begin_us = time;
+	reader->thread_begin_us = thread->begin_us;
 	note_time(reader);
 }
 
@@ -382,7 +390,6 @@ void experiment_profile_fill(struct experiment_profile *profile, const struct pr
 		reader.cpu = event->cpu;
 		reader.stack = event->stack;
 		add_row(&reader, event->state, event->weight_us);
-		reader.segment_events++;
 		note_time(&reader);
 	}
 	close_segment(&reader);

@@ -34,6 +34,31 @@ static uint64_t *add_words(struct row_column *column, size_t count)
 	return column->words + column->word_count - count;
 }
 
+/* Two numbers at once; they lie anywhere. */
+typedef uint64_t two __attribute__((vector_size(16), aligned(8), may_alias));
+
+/*
+ * Two numbers side by side, each of so many bits, are one of twice as many: the loop that packs
+ * takes one step for both.  Returns how many there are; joined may be values.
+ */
+static size_t join_pairs(const uint64_t *values, size_t count, unsigned bits, uint64_t *joined)
+{
+	const uint64_t mask = UINT64_MAX >> (64 - bits);
+	size_t i = 0;
+
+	for (; i + 4 <= count; i += 4) {
+		two a = *(const two *)(values + i), b = *(const two *)(values + i + 2);
+		two first = __builtin_shufflevector(a, b, 0, 2) & mask;
+		two second = __builtin_shufflevector(a, b, 1, 3) & mask;
+
+		*(two *)(joined + i / 2) = first | second << bits;
+	}
+	for (; i < count; i += 2)
+		joined[i / 2] =
+			(values[i] & mask) | (i + 1 < count ? (values[i + 1] & mask) << bits : 0);
+	return (count + 1) / 2;
+}
+
 static void pack_bits(const uint64_t *values, size_t count, unsigned bits, uint64_t *out)
 {
 	uint64_t mask = UINT64_MAX >> (64 - bits), word = 0;
@@ -57,14 +82,17 @@ static void pack_bits(const uint64_t *values, size_t count, unsigned bits, uint6
 /* What any and what all numbers of a page have: four at a time, as this is most of opening. */
 static void find_bits(const uint64_t *values, size_t count, uint64_t *any, uint64_t *all)
 {
+	two some = {0, 0}, every = {UINT64_MAX, UINT64_MAX};
 	size_t i = 0;
 
-	*any = 0;
-	*all = UINT64_MAX;
 	for (; i + 4 <= count; i += 4) {
-		*any |= (values[i] | values[i + 1]) | (values[i + 2] | values[i + 3]);
-		*all &= (values[i] & values[i + 1]) & (values[i + 2] & values[i + 3]);
+		two a = *(const two *)(values + i), b = *(const two *)(values + i + 2);
+
+		some |= a | b;
+		every &= a & b;
 	}
+	*any = some[0] | some[1];
+	*all = every[0] & every[1];
 	for (; i < count; i++) {
 		*any |= values[i];
 		*all &= values[i];
@@ -74,7 +102,7 @@ static void find_bits(const uint64_t *values, size_t count, uint64_t *any, uint6
 static void pack_column(struct row_column *column, const uint64_t *values, size_t count)
 {
 	struct row_page *page = vec_push(&column->pages);
-	uint64_t any, all, differing;
+	uint64_t any, all, differing, joined[ROWS_PAGE / 2];
 	unsigned bits;
 
 	page->first = column->word_count;
@@ -83,6 +111,11 @@ static void pack_column(struct row_column *column, const uint64_t *values, size_
 	bits = differing ? 64 - (unsigned)__builtin_clzll(differing) : 0;
 	page->bits = bits;
 	page->common = bits == 64 ? 0 : all >> bits << bits;
+	while (bits && bits <= 32) {
+		count = join_pairs(values, count, bits, joined);
+		values = joined;
+		bits *= 2;
+	}
 	if (bits)
 		pack_bits(values, count, bits, add_words(column, (count * bits + 63) / 64));
 }
@@ -134,7 +167,9 @@ void rows_fini(struct rows *rows)
 	*rows = (struct rows){.columns = rows->columns, .are_full = rows->are_full};
 }
 
-/* Numbers of less than 57 bits lie in the eight bytes from their first on. */
+/* What begins at any bit of a byte and has no more bits lies in the eight bytes from there on. */
+enum { AT_ONCE_BITS = 57 };
+
 static inline uint64_t narrow_at(const uint64_t *words, size_t bit)
 {
 	uint64_t eight;
@@ -150,12 +185,13 @@ static inline uint64_t wide_at(const uint64_t *words, size_t bit)
 	return at[0] >> bit % 64 | at[1] << 1 << (63 - bit % 64);
 }
 
-#define EACH(value)                                                                                \
+#define NEXT(from)                                                                                 \
 	do {                                                                                       \
-		for (size_t i = 0; i < count; i++, bit += bits)                                    \
-			out[i] = (__typeof__(*out))(value);                                        \
+		out[i++] = (__typeof__(*out))(common | ((from)&mask));                             \
+		bit += bits;                                                                       \
 	} while (0)
 
+/* Of narrow numbers four, or two, are read at once. */
 #define READ(rows, index, first, out)                                                              \
 	do {                                                                                       \
 		const struct row_column *column = &(rows)->column[index];                          \
@@ -164,14 +200,28 @@ static inline uint64_t wide_at(const uint64_t *words, size_t bit)
 		const uint64_t common = page.common;                                               \
 		const uint64_t mask = page.bits ? page_mask(page) : 0;                             \
 		const size_t bits = page.bits;                                                     \
-		size_t bit = (first) % ROWS_PAGE * bits;                                           \
+		size_t bit = (first) % ROWS_PAGE * bits, i = 0;                                    \
                                                                                                    \
-		if (!bits)                                                                         \
-			EACH(common);                                                              \
-		else if (bits < 57)                                                                \
-			EACH(common | (narrow_at(words, bit) & mask));                             \
-		else                                                                               \
-			EACH(common | (wide_at(words, bit) & mask));                               \
+		while (!bits && i < count)                                                         \
+			NEXT(0);                                                                   \
+		while (bits <= AT_ONCE_BITS / 4 && i + 4 <= count) {                               \
+			uint64_t at_once = narrow_at(words, bit);                                  \
+                                                                                                   \
+			NEXT(at_once);                                                             \
+			NEXT(at_once >>= bits);                                                    \
+			NEXT(at_once >>= bits);                                                    \
+			NEXT(at_once >>= bits);                                                    \
+		}                                                                                  \
+		while (bits <= AT_ONCE_BITS / 2 && i + 2 <= count) {                               \
+			uint64_t at_once = narrow_at(words, bit);                                  \
+                                                                                                   \
+			NEXT(at_once);                                                             \
+			NEXT(at_once >>= bits);                                                    \
+		}                                                                                  \
+		while (bits <= AT_ONCE_BITS && i < count)                                          \
+			NEXT(narrow_at(words, bit));                                               \
+		while (i < count)                                                                  \
+			NEXT(wide_at(words, bit));                                                 \
 	} while (0)
 
 void rows_read(const struct rows *rows, unsigned column_index, size_t first, size_t count,

@@ -50,10 +50,16 @@ void rows_fini(struct rows *rows);
 /* The page is full. */
 void rows_pack(struct rows *rows);
 
-/* A number of the row that is being made; where nothing is put it is 0. */
-static inline void rows_put(struct rows *rows, unsigned column, uint64_t value)
+/* The row that is being made, for row_put(). */
+static inline uint64_t *rows_next_row(const struct rows *rows)
 {
-	rows->page[column * ROWS_PAGE + rows->fill] = value;
+	return rows->page + rows->fill;
+}
+
+/* A number of it; where nothing is put it is 0. */
+static inline void row_put(uint64_t *row, unsigned column, uint64_t value)
+{
+	row[column * ROWS_PAGE] = value;
 }
 
 /* The row is whole. */

@@ -29,13 +29,13 @@ struct trace_reader {
 
 static void put_field(struct trace_reader *reader, unsigned field, uint64_t value)
 {
-	struct rows *rows = &reader->trace->rows;
+	uint64_t *row = rows_next_row(&reader->trace->rows);
 
 	if (reader->format == &format_kinds[TRACE_COUNTER] && field == COUNTER_ADDRESS) {
-		rows_put(rows, ROW_FIELD + COUNTER_NODE, counter_node(value));
+		row_put(row, ROW_FIELD + COUNTER_NODE, counter_node(value));
 		value = counter_address(value);
 	}
-	rows_put(rows, ROW_FIELD + field, value);
+	row_put(row, ROW_FIELD + field, value);
 }
 
 static const uint8_t *read_fields(struct trace_reader *reader, unsigned tag, const uint8_t *in,
@@ -72,7 +72,7 @@ static const uint8_t *read_event(struct trace_reader *reader, unsigned tag, cons
 {
 	struct rows *rows = &reader->trace->rows;
 	unsigned type = tag & FORMAT_TRACE_TYPE_MASK;
-	uint64_t dt, step = 0;
+	uint64_t dt, step = 0, *row;
 
 	if (type >= reader->format->types || tag & ~(0x7fu) || !(in = varint_get(in, end, &dt)) ||
 	    dt > TIME_MAX_NS || reader->time + dt > TIME_MAX_NS)
@@ -85,11 +85,12 @@ static const uint8_t *read_event(struct trace_reader *reader, unsigned tag, cons
 		rows_drop(rows);
 		return NULL;
 	}
-	rows_put(rows, ROW_TIME, reader->time);
-	rows_put(rows, ROW_STACK, stack_of(reader, type));
-	rows_put(rows, ROW_CPU, reader->cpu);
-	rows_put(rows, ROW_TYPE, type);
-	rows_put(rows, ROW_CONTEXT, context_reader_number(&reader->context));
+	row = rows_next_row(rows);
+	row_put(row, ROW_TIME, reader->time);
+	row_put(row, ROW_STACK, stack_of(reader, type));
+	row_put(row, ROW_CPU, reader->cpu);
+	row_put(row, ROW_TYPE, type);
+	row_put(row, ROW_CONTEXT, context_reader_number(&reader->context));
 	rows_next(rows);
 	return in;
 }
@@ -277,16 +278,17 @@ void experiment_trace_add(struct experiment_trace *trace, enum trace_kind kind,
 			  const struct trace_event *event)
 {
 	struct rows *rows = &trace->rows;
+	uint64_t *row = rows_next_row(rows);
 	unsigned fields = format_kinds[kind].fields;
 	struct trace_run *last =
 		trace->runs.count ? &trace->runs.items[trace->runs.count - 1] : NULL;
 
-	rows_put(rows, ROW_TIME, event->time_ns);
-	rows_put(rows, ROW_STACK, event->stack);
-	rows_put(rows, ROW_CPU, event->cpu);
-	rows_put(rows, ROW_TYPE, event->type);
+	row_put(row, ROW_TIME, event->time_ns);
+	row_put(row, ROW_STACK, event->stack);
+	row_put(row, ROW_CPU, event->cpu);
+	row_put(row, ROW_TYPE, event->type);
 	for (unsigned i = 0; i < fields; i++)
-		rows_put(rows, ROW_FIELD + i, event->field[i]);
+		row_put(row, ROW_FIELD + i, event->field[i]);
 	if (!last || last->thread != event->thread) {
 		last = vec_push(&trace->runs);
 		last->first = rows->count;

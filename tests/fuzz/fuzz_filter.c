@@ -69,11 +69,12 @@ static void make_events(void)
 {
 	rows_open(&events);
 	for (uint64_t i = 0; i < ROWS; i++) {
-		rows_put(&events, ROW_STACK, i % (FUNCTIONS + 2)); /* the root and <Unknown>, too */
-		rows_put(&events, ROW_TIME, 10 * i);
-		rows_put(&events, ROW_FIELD + PROFILE_WEIGHT, i % 7 * 1000);
-		rows_put(&events, ROW_CPU, i % 3 ? i % 4 : PROFILE_NO_CPU);
-		rows_put(&events, ROW_TYPE, i % FORMAT_STATE_COUNT);
+		row_put(rows_next_row(&events), ROW_STACK,
+			i % (FUNCTIONS + 2)); /* the root and <Unknown>, too */
+		row_put(rows_next_row(&events), ROW_TIME, 10 * i);
+		row_put(rows_next_row(&events), ROW_FIELD + PROFILE_WEIGHT, i % 7 * 1000);
+		row_put(rows_next_row(&events), ROW_CPU, i % 3 ? i % 4 : PROFILE_NO_CPU);
+		row_put(rows_next_row(&events), ROW_TYPE, i % FORMAT_STATE_COUNT);
 		rows_next(&events);
 	}
 	rows_close(&events);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packed columns against plain arrays of the same numbers. */
 #include "experiment/rows.h"
+#include "format/varint.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -26,7 +28,7 @@ static void add(struct rows *rows, size_t count)
 	rows_open(rows);
 	for (size_t i = 0; i < count; i++) {
 		for (unsigned column = 0; column < COLUMNS; column++)
-			rows_put(rows, column, truth[column][rows->count]);
+			row_put(rows_next_row(rows), column, truth[column][rows->count]);
 		rows_next(rows);
 	}
 	rows_close(rows);
@@ -118,10 +120,10 @@ static void test_a_row_that_is_none(void **state)
 
 	(void)state;
 	rows_open(&rows);
-	rows_put(&rows, 0, UINT64_MAX);
-	rows_put(&rows, 2, 5);
+	row_put(rows_next_row(&rows), 0, UINT64_MAX);
+	row_put(rows_next_row(&rows), 2, 5);
 	rows_drop(&rows);
-	rows_put(&rows, 1, 7);
+	row_put(rows_next_row(&rows), 1, 7);
 	rows_next(&rows);
 	rows_close(&rows);
 	assert_int_equal(rows.count, 1);
@@ -162,6 +164,27 @@ static void test_mapped(void **state)
 	rows_fini(&rows);
 }
 
+/* Numbers of every length, with the end of what may be read directly behind them and further on. */
+static void test_varints(void **state)
+{
+	enum { BEHIND = 10 };
+
+	for (unsigned bits = 0; bits < 64; bits++)
+		for (int less = -1; less < 2; less++) {
+			uint64_t number = (UINT64_C(1) << bits) + (uint64_t)less, read;
+			uint8_t bytes[VARINT_MAX + BEHIND];
+			uint8_t *end = varint_put(bytes, number);
+
+			for (int behind = 0; behind < BEHIND; behind++) {
+				memset(end, behind % 2 ? 0xff : 0x7f, (size_t)behind);
+				assert_ptr_equal(varint_get(bytes, end + behind, &read), end);
+				assert_true(read == number);
+			}
+			for (const uint8_t *cut = bytes; cut < end; cut++)
+				assert_null(varint_get(bytes, cut, &read));
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +193,7 @@ int main(void)
 		cmocka_unit_test(test_rows_that_come_later),
 		cmocka_unit_test(test_a_row_that_is_none),
 		cmocka_unit_test(test_mapped),
+		cmocka_unit_test(test_varints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

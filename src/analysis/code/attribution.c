@@ -254,12 +254,17 @@ static bool attribution_clock(uint64_t *nodes, size_t first, size_t count, void 
 	struct attribution *attribution = arg;
 	uint32_t *node_of = nodes_of(attribution, RULE_KERNEL);
 	uint64_t states[ROWS_PAGE];
+	uint32_t chosen[ROWS_PAGE];
+	size_t chosen_count = 0;
 	bool moved = false;
 
 	rows_read(&attribution->process->profile.rows, ROW_TYPE, first, count, states);
-	for (size_t i = 0; i < count; i++)
-		if (kernel_states >> states[i] & 1)
-			moved |= attribution_row(attribution, RULE_KERNEL, node_of, &nodes[i]);
+	for (size_t i = 0; i < count; i++) { /* no branch: which they are is not predictable */
+		chosen[chosen_count] = (uint32_t)i;
+		chosen_count += kernel_states >> states[i] & 1;
+	}
+	for (size_t i = 0; i < chosen_count; i++)
+		moved |= attribution_row(attribution, RULE_KERNEL, node_of, &nodes[chosen[i]]);
 	return moved;
 }
 
