@@ -14,6 +14,7 @@ and the checks. Ground truth is what the target says of itself, or what the
 independent reader computes; never what the code under test says.
 """
 import ctypes
+import fcntl
 import json
 import os
 import pathlib
@@ -32,6 +33,7 @@ import helio_reader  # noqa: E402
 
 ENGINES = ('perf', 'monitor')
 INTERVALS = ('100u', '1', '10')  # of clock profiling: a very short one, and the two that the default begins and goes on with
+THREAD_SANITIZER = ('-Db_sanitize=thread', '-Db_lundef=false', '-Dwerror=false')  # options of such a build
 TESTS = []
 
 
@@ -236,6 +238,20 @@ class Case:
         if not path:
             raise Skip(f'{program} is not installed')
         return path
+
+    def build_beside(self, name, options, targets, env=None):
+        """The folder of another build of the tree, with those targets made. Several tests may ask for one: they take turns."""
+        build = pathlib.Path(f'{self.build}-{name}')
+        steps = [('ninja', '-C', build, *targets)]
+        with open(f'{build}.lock', 'w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (build / 'build.ninja').exists():
+                steps.insert(0, ('meson', 'setup', build, ROOT, *options))
+            for words in steps:
+                result = self.run(*words, timeout=1200, env=env)
+                if result.status:
+                    raise Failure(f'{words[0]}: status {result.status}: {(result.out + result.err)[-3000:]}')
+        return build
 
     def need_root(self, what='have processes of two users'):
         if not is_root():

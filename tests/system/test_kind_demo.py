@@ -3,17 +3,9 @@
 A kind of data is added by files of its own: tests/kind_demo, in a build that has it beside the others.  What there is
 for each kind is there for it too; the truth is what its program prints.
 """
-import pathlib
-
-from harness import ROOT, Failure, test
+from harness import test
 
 TRACED = ('--demo', 'on')
-
-
-def succeeds(t, *words):
-    result = t.run(*words, timeout=1200)
-    if result.status:
-        raise Failure(f'{words[0]}: status {result.status}: {(result.out + result.err)[-3000:]}')
 
 
 def calls(rows, name, kind='i.demo'):
@@ -25,11 +17,8 @@ def calls(rows, name, kind='i.demo'):
 def all_that_a_kind_has(t):
     text = t.run(t.helio, 'collect', *TRACED, 'true')
     t.check(text.status == 1 and '--demo' in text.err, 'a build without the kind does not know its option')
-    build = pathlib.Path(f'{t.build}-kind-demo')
-    if not (build / 'build.ninja').exists():
-        succeeds(t, 'meson', 'setup', build, ROOT, '-Dkind_demo=true')
     derived = ['completions/helio', 'completions/_helio', 'completions/helio.fish', 'docs/helio-collect.1', 'docs/helio-print.1']
-    succeeds(t, 'ninja', '-C', build, 'products', 'tests/kind_demo/kind_demo', *derived)
+    build = t.build_beside('kind-demo', ['-Dkind_demo=true'], ['products', 'tests/kind_demo/kind_demo', *derived])
     for file in derived:
         words = ('democalls', 'demoamount') if file.endswith('print.1') else ('demo', 'on')
         text = (build / file).read_text().replace('\\', '')

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queries are values: many at once, of one session, have the answers that each has alone of a session of its own."""
-import pathlib
+import re
 import sys
 
-from harness import ROOT, Failure, test
+from harness import ROOT, THREAD_SANITIZER, Failure, test
 
 sys.path.insert(0, str(ROOT / 'tests' / 'golden'))
 import make_kinds  # noqa: E402
+import make_openmp  # noqa: E402
 
 THREADS, QUESTIONS = 8, 1000
 TSAN = {'TSAN_OPTIONS': 'halt_on_error=1:exitcode=66'}
@@ -25,11 +26,26 @@ def ask(t, build, count, *experiments, env=None):
     t.remark = result.out.splitlines()[-1]
 
 
+def experiments(t):
+    """All kinds of data."""
+    make_kinds.make(str(t.directory))
+    make_openmp.make(str(t.directory))
+    return (t.directory / f'{name}.er' for name in ('kinds.1', 'kinds.2', 'openmp.1', 'ranks.1'))
+
+
+@test
+def every_view_is_asked(t):
+    """What the headers of the engine offer, its own private ones aside."""
+    headers = [path.read_text() for path in (ROOT / 'src' / 'analysis').rglob('*.h')]
+    views = {name for text in headers if 'Private to' not in text for name in re.findall(r'\b(view_\w+)\(struct session \*', text)}
+    asked = (ROOT / 'tests' / 'unit' / 'queries.c').read_text()
+    t.check(len(views) > 30, f'{len(views)} views')
+    t.equal(sorted(name for name in views if not re.search(rf'\b{name}\b', asked)), [], 'views that queries.c does not ask')
+
+
 @test
 def at_once_as_alone(t):
-    """All kinds of data, two experiments."""
-    make_kinds.make(str(t.directory))
-    ask(t, t.build, QUESTIONS, t.directory / 'kinds.1.er', t.directory / 'kinds.2.er')
+    ask(t, t.build, QUESTIONS, *experiments(t))
 
 
 INLINED = """
@@ -59,9 +75,5 @@ def at_once_as_alone_with_inlined_calls(t):
 @test
 def without_data_races(t):
     """The same under ThreadSanitizer."""
-    build = pathlib.Path(f'{t.build}-threads')
-    if not (build / 'build.ninja').exists():
-        must(t, 'meson', 'setup', build, ROOT, '-Db_sanitize=thread', '-Db_lundef=false', '-Dwerror=false')
-    must(t, 'ninja', '-C', build, 'tests/unit/queries')
-    make_kinds.make(str(t.directory))
-    ask(t, build, QUESTIONS, t.directory / 'kinds.1.er', t.directory / 'kinds.2.er', env=TSAN)
+    build = t.build_beside('threads', THREAD_SANITIZER, ['tests/unit/queries'])
+    ask(t, build, QUESTIONS, *experiments(t), env=TSAN)

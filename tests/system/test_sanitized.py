@@ -3,7 +3,6 @@
 All that runs outside of programs, built with AddressSanitizer and UBSan: its
 units, and whatever reads experiments, good, damaged and failing ones.
 """
-import pathlib
 import sys
 
 from harness import ROOT, Failure, test
@@ -23,8 +22,5 @@ def succeeds(t, *words, **more):
 
 @test
 def outside_of_programs(t):
-    build = pathlib.Path(f'{t.build}-sanitized')
-    if not (build / 'build.ninja').exists():
-        succeeds(t, 'meson', 'setup', build, ROOT, *OPTIONS)
-    succeeds(t, 'ninja', '-C', build, env=CHECKS)  # it runs what it has built
+    build = t.build_beside('sanitized', OPTIONS, [], env=CHECKS)  # it runs what it has built
     succeeds(t, sys.executable, ROOT / 'tests' / 'run.py', '--build', build, *PATTERNS, env=CHECKS)

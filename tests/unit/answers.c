@@ -5,10 +5,13 @@
  *
  *   answers THREADS COUNT EXPERIMENT...
  *
+ * The commands are those of the table, with arguments from `known`, and with any of their options.
+ *
  * Before, what is promised of single requests: which are refused, what becomes of messages, that
  * nothing is left behind by one for the next, that one can be cancelled.
  */
 #include "print/answer.h"
+#include "print/commands/command.h"
 
 #include "base/array.h"
 #include "base/memory.h"
@@ -19,63 +22,100 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 4 };
+enum { WORDS = 4, MOST_WORDS = 16, MOST_COMMANDS = 256 };
 
 typedef const char *const line[WORDS];
 
-static line settings[] = {
+static line definition = {"indxobj_define", "Tens", "TSTAMP / 10000000"};
+
+/* Commands with arguments. */
+static line known[] = {
 	{"limit", "7"},
 	{"metrics", "i.totalcpu:e.totalcpu:name"},
+	{"metrics", "i.any:e.totalcpu:name"},
 	{"filters", "TSTAMP < 400000000"},
 	{"filters", "FNAME(\"main.*\") SOME IN STACK"},
 	{"sort", "name"},
+	{"sort", "-i.totalcpu"},
+	{"viewmode", "user"},
 	{"viewmode", "expert"},
+	{"viewmode", "machine"},
 	{"name", "short"},
 	{"object_hide", "libc.so.6"},
+	{"object_hide", "app"},
+	{"object_api", "app"},
+	{"object_select", "app"},
+	{"object_show", "all"},
 	{"inlines", "on"},
+	{"inlines", "off"},
+	{"compare", "on"},
 	{"compare", "delta"},
+	{"compare", "ratio"},
+	{"sample_select", "1"},
 	{"thread_select", "1"},
-	{"indxobj_define", "Tens", "TSTAMP / 10000000"},
-};
-
-static line commands[] = {
-	{"functions"},
-	{"callers-callees"},
-	{"calltree", "-depth", "4"},
-	{"calltree", "-inverted"},
-	{"fsingle", "main", "1"},
-	{"csingle", "main", "1"},
-	{"lines"},
-	{"pcs"},
-	{"source", "main", "1"},
-	{"disasm", "main", "1"},
-	{"threads"},
+	{"lwp_select", "12"},
+	{"cpu_select", "0"},
+	{"indxobj_metrics", "e.totalcpu:name"},
+	{"indxobj_sort", "name"},
+	{"sthresh", "20"},
+	{"dthresh", "20"},
+	{"setpath", "/nowhere"},
+	{"addpath", "."},
+	{"pathmap", "/here", "/there"},
+	{"scc", "all"},
+	{"dcc", "all"},
+	{"cc", "basic"},
+	{"en_desc", "on"},
+	{"dmetrics", "e.totalcpu:name"},
+	{"dsort", "e.totalcpu"},
+	{"tabs", "functions"},
+	{"rtabs", "functions"},
+	{"tlmode", "thread"},
+	{"tldata", "clock"},
+	{"ignore_no_xhwcprof", "on"},
+	{"preload_libdirs", "on"},
+	{"ignore_fs_warn", "on"},
 	{"indxobj", "Seconds"},
 	{"indxobj", "Tens"},
 	{"memobj", "Memory_page_4K"},
-	{"objects"},
-	{"overview"},
-	{"statistics"},
-	{"experiment_list"},
-	{"header"},
-	{"heap"},
-	{"heapstat"},
-	{"leaks"},
-	{"locks"},
-	{"iodetail"},
-	{"iostat"},
-	{"timeline", "-cells", "40"},
-	{"stacks"},
-	{"data_objects"},
-	{"metric_list"},
-	{"report"},
+	{"fsingle", "main", "1"},
+	{"csingle", "main", "1"},
+	{"cprepend", "main", "1"},
+	{"cappend", "main", "1"},
+	{"source", "main", "1"},
+	{"source", "hot_loop", "1"},
+	{"disasm", "main", "1"},
+	{"disasm", "hot_loop", "1"},
+	{"data_single", "<Total>"},
+	{"lock", "1"},
+	{"lock", "2"},
+	{"lockholds", "10"},
+	{"mpimessages", "10"},
+	{"stacks", "5"},
+	{"timeline", "40"},
+	{"header", "2"},
+	{"statistics", "2"},
+	{"sample_detail", "1"},
 	{"help", "functions"},
 	{"no_such_command"},
-	{"fsummary"},
+};
+
+/* What requests may ask: all of the table but what changes the session or tells of the process. */
+static struct {
+	const struct command *commands[MOST_COMMANDS];
+	size_t command_count;
+	line *settings[COUNT(known)];
+	size_t setting_count;
+} table;
+
+struct words {
+	const char *items[MOST_WORDS];
+	size_t count;
 };
 
 struct question {
 	uint64_t chance;
+	struct words words[2]; /* of the commands */
 	struct answer_words settings[3], commands[2];
 	size_t setting_count, command_count;
 	const char *format;
@@ -96,6 +136,110 @@ static struct answer_words words_of(line *from)
 	return words;
 }
 
+/* The one of that number among the lines of a command; NULL: it has not so many. */
+static line *known_of(const char *command, unsigned number)
+{
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (!strcmp(known[i][0], command) && !number--)
+			return &known[i];
+	return NULL;
+}
+
+static void check(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "not so: %s\n", what);
+	exit(1);
+}
+
+static bool is_setting(const struct command *command)
+{
+	return command->group == GROUP_FILTERS || command->group == GROUP_METRICS ||
+	       command->group == GROUP_OUTPUT || command->setting != SETS_OTHER ||
+	       !strncmp(command->name, "object_", 7);
+}
+
+static void add_command(const struct command *command)
+{
+	if (command->not_asked || command->alters || !strcmp(command->name, "procstats"))
+		return;
+	check(!command->min_arguments || known_of(command->name, 0), command->name);
+	check(table.command_count < MOST_COMMANDS, "there is room for all commands");
+	table.commands[table.command_count++] = command;
+	for (unsigned i = 0; is_setting(command) && known_of(command->name, i); i++)
+		table.settings[table.setting_count++] = known_of(command->name, i);
+}
+
+static void read_table(void)
+{
+	static const struct command unknown = {.name = "no_such_command"};
+
+	for (size_t i = 0; command_at(i); i++)
+		add_command(command_at(i));
+	add_command(&unknown);
+}
+
+static void add_word(struct words *words, const char *word)
+{
+	words->items[words->count++] = word;
+}
+
+/* Some of its options; where one takes a word, a number. */
+static void add_options(struct question *question, const struct command *command,
+			struct words *words)
+{
+	static const struct {
+		const char *name, *word, *value;
+	} options[] = {
+		{"inverted", "-inverted", NULL},
+		{"depth=", "-depth", "3"},
+		{"percent=", "-percent", "2"},
+		{"hottest", "-hottest", NULL},
+		{"from=", "-from", "0.1"},
+		{"to=", "-to", "0.4"},
+		{"events=", "-events", "2"},
+		{"cpus", "-cpus", NULL},
+		{"intel", "-intel", NULL},
+		{"hex", "-hex", NULL},
+		{"callers-first", "-callers-first", NULL},
+	};
+	struct strbuf all = {0};
+	char *rest = NULL;
+
+	strbuf_printf(&all, "%s", command->options ? command->options : "");
+	for (char *name = strtok_r(all.text, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+		size_t i = 0;
+
+		while (i < COUNT(options) && strcmp(options[i].name, name) != 0)
+			i++;
+		check(i < COUNT(options), name);
+		if (pick(question, 3))
+			continue;
+		add_word(words, options[i].word);
+		if (options[i].value)
+			add_word(words, options[i].value);
+	}
+	strbuf_fini(&all);
+}
+
+static struct answer_words choose_command(struct question *question, struct words *words)
+{
+	const struct command *command =
+		table.commands[pick(question, (unsigned)table.command_count)];
+	unsigned lines = 0;
+	line *with;
+
+	while (known_of(command->name, lines))
+		lines++;
+	with = known_of(command->name, pick(question, lines + !command->min_arguments));
+	add_word(words, command->name);
+	add_options(question, command, words);
+	for (size_t i = 1; with && i < WORDS && (*with)[i]; i++)
+		add_word(words, (*with)[i]);
+	return (struct answer_words){.items = (char **)(void *)words->items, .count = words->count};
+}
+
 /* The request follows from its number alone. */
 static void think(unsigned number, struct question *question)
 {
@@ -106,9 +250,10 @@ static void think(unsigned number, struct question *question)
 	question->setting_count = pick(question, COUNT(question->settings) + 1);
 	question->command_count = 1 + pick(question, COUNT(question->commands));
 	for (size_t i = 0; i < question->setting_count; i++)
-		question->settings[i] = words_of(&settings[pick(question, COUNT(settings))]);
+		question->settings[i] =
+			words_of(table.settings[pick(question, (unsigned)table.setting_count)]);
 	for (size_t i = 0; i < question->command_count; i++)
-		question->commands[i] = words_of(&commands[pick(question, COUNT(commands))]);
+		question->commands[i] = choose_command(question, &question->words[i]);
 	question->format = formats[pick(question, COUNT(formats))];
 }
 
@@ -192,7 +337,7 @@ static struct answerer *open_or_die(char **experiments, int count)
  */
 static void define(struct answerer *answerer)
 {
-	const struct answer_words words = words_of(&settings[COUNT(settings) - 1]);
+	const struct answer_words words = words_of(&definition);
 	const struct answer_request request = {&words, 1, NULL, 0, "json", NULL, NULL, 0};
 	struct answer out;
 
@@ -202,13 +347,7 @@ static void define(struct answerer *answerer)
 
 /* ---- single requests ---- */
 
-static void check(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "not so: %s\n", what);
-	exit(1);
-}
+static line functions = {"functions"}, limit = {"limit", "7"};
 
 static void ask_words(struct answerer *answerer, line *setting, line *command, struct answer *out)
 {
@@ -247,7 +386,7 @@ static void refuses(struct answerer *answerer)
 			      !out.messages[0].command,
 		      "it says that it is refused");
 		answer_fini(&out);
-		ask_words(answerer, &refused[i], &commands[0], &out);
+		ask_words(answerer, &refused[i], &functions, &out);
 		check(!out.part_count && out.failed &&
 			      out.messages[0].command == ANSWER_OF_SETTINGS,
 		      "nor is it a setting");
@@ -260,9 +399,9 @@ static void forgets(struct answerer *answerer)
 {
 	struct answer before, other, after;
 
-	ask_words(answerer, NULL, &commands[0], &before);
-	ask_words(answerer, &settings[0], &commands[0], &other);
-	ask_words(answerer, NULL, &commands[0], &after);
+	ask_words(answerer, NULL, &functions, &before);
+	ask_words(answerer, &limit, &functions, &other);
+	ask_words(answerer, NULL, &functions, &after);
 
 	char *first = text_of(&before), *second = text_of(&other), *third = text_of(&after);
 
@@ -283,7 +422,7 @@ static void stops_at_wrong_settings(struct answerer *answerer)
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		struct answer out;
 
-		ask_words(answerer, &wrong[i], &commands[0], &out);
+		ask_words(answerer, &wrong[i], &functions, &out);
 		check(!out.part_count && out.failed && !out.cancelled, "a wrong setting ends it");
 		answer_fini(&out);
 	}
@@ -299,7 +438,7 @@ static void can_be_cancelled(struct answerer *answerer)
 {
 	unsigned told = 0;
 	const struct answer_words filter = {(char *[]){"filters", "TSTAMP < 123456789"}, 2};
-	const struct answer_words show = words_of(&commands[0]);
+	const struct answer_words show = words_of(&functions);
 	const struct answer_request request = {&filter, 1, &show, 1, "json", never, &told, 0};
 	struct answer out;
 
@@ -331,6 +470,7 @@ int main(int argc, char **argv)
 	int experiment_count = argc - 3, threads = (int)strtol(argv[1], NULL, 10), status = 0;
 	pthread_t thread[64];
 
+	read_table();
 	work.count = (unsigned)strtoul(argv[2], NULL, 10);
 	work.answers = xcalloc(work.count, sizeof(*work.answers));
 	work.answerer = open_or_die(experiments, experiment_count);

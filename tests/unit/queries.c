@@ -6,7 +6,7 @@
  *   queries THREADS COUNT EXPERIMENT...
  *
  * A question follows from its number alone: view, filter, selections, objects hidden, inlined
- * calls, comparison, order, limit.
+ * calls, view mode, comparison, order, limit.
  */
 #include "analysis/data/data_object.h"
 #include "analysis/data/memory_object.h"
@@ -15,11 +15,19 @@
 #include "analysis/kinds/heaps.h"
 #include "analysis/kinds/idle.h"
 #include "analysis/kinds/io.h"
+#include "analysis/kinds/lock_holds.h"
 #include "analysis/kinds/locks.h"
+#include "analysis/kinds/mpi.h"
+#include "analysis/kinds/mpi_messages.h"
+#include "analysis/kinds/omp_regions.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/session.h"
 #include "analysis/session/session_state.h"
+#include "analysis/tree/tree_objects.h"
+#include "analysis/views/differences.h"
+#include "analysis/views/findings.h"
 #include "analysis/views/timeline.h"
+#include "analysis/views/totals.h"
 #include "analysis/views/view_call_tree.h"
 #include "analysis/views/view_callers.h"
 #include "analysis/views/view_code.h"
@@ -150,7 +158,10 @@ static void ask_tree(struct question *question, struct table *table)
 		.most = 5000,
 	};
 
-	view_call_tree(question->session, &question->query, &part, table);
+	if (pick(question, 4))
+		view_call_tree(question->session, &question->query, &part, table);
+	else
+		view_graph_tree(question->session, &question->query, &part, table);
 }
 
 static void ask_index(struct question *question, struct table *table)
@@ -235,8 +246,10 @@ static void ask_data(struct question *question, struct table *table)
 	while (index_at(question->session, MEMORY_OBJECTS, count, &info))
 		count++;
 	*table = (struct table){0};
-	if (!which)
+	if (!which && pick(question, 2))
 		view_data_objects(question->session, &question->query, table, &diags);
+	else if (!which)
+		view_data_object(question->session, &question->query, 0, table, &diags);
 	else if (which == 1)
 		view_data_layout(question->session, &question->query, table, &diags);
 	else
@@ -294,6 +307,99 @@ static void ask_lock(struct question *question, struct table *table)
 	lock_detail_fini(&detail);
 }
 
+static void ask_holds(struct question *question, struct table *table)
+{
+	const uint64_t begin_ns = pick(question, 500) * 1000000ull;
+	struct lock_holds holds;
+
+	*table = (struct table){0};
+	view_lock_holds(question->session, &question->query, begin_ns, 0, 1 + pick(question, 20),
+			&holds);
+	strbuf_printf(&question->answer, "%llu %llu\n", (unsigned long long)holds.count,
+		      (unsigned long long)holds.waited_ns);
+	for (size_t i = 0; i < holds.list.count; i++)
+		strbuf_printf(&question->answer, "%s %s %llu\n", holds.list.items[i].holder,
+			      holds.list.items[i].lock,
+			      (unsigned long long)holds.list.items[i].waited_ns);
+	lock_holds_fini(&holds);
+}
+
+static void ask_regions(struct question *question, struct table *table)
+{
+	view_omp_regions(question->session, &question->query, table);
+}
+
+static void ask_tasks(struct question *question, struct table *table)
+{
+	view_omp_tasks(question->session, &question->query, table);
+}
+
+static void ask_ranks(struct question *question, struct table *table)
+{
+	struct mpi_report report;
+	struct mpi_comm_info comm;
+
+	*table = (struct table){0};
+	view_mpi_report(question->session, &question->query, &report);
+	for (size_t i = 0; i < report.functions.count; i++)
+		strbuf_printf(&question->answer, "%s\n", report.functions.items[i].name);
+	for (size_t i = 0; i < report.ranks.count; i++)
+		strbuf_printf(&question->answer, "%d: %llu of %llu ns\n",
+			      report.ranks.items[i].rank,
+			      (unsigned long long)report.ranks.items[i].wait_ns,
+			      (unsigned long long)report.ranks.items[i].run_ns);
+	for (size_t i = 0; view_mpi_comm(question->session, i, &comm); i++)
+		strbuf_printf(&question->answer, "%s %s\n", comm.name, comm.identity);
+	mpi_report_fini(&report);
+}
+
+static void ask_messages(struct question *question, struct table *table)
+{
+	struct mpi_messages messages;
+
+	*table = (struct table){0};
+	view_mpi_messages(question->session, &question->query, 0, 0, 1 + pick(question, 20),
+			  &messages);
+	strbuf_printf(&question->answer, "%zu messages\n", messages.list.count);
+	mpi_messages_fini(&messages);
+}
+
+static void ask_findings(struct question *question, struct table *table)
+{
+	const struct metric *metric = findings_metric(question->session, &question->query);
+	struct main_path path;
+	struct unrecorded_use use;
+
+	*table = (struct table){0};
+	if (!metric)
+		return;
+	view_main_path(question->session, &question->query, metric, &path);
+	view_unrecorded(question->session, &question->query, metric, &use);
+	strbuf_printf(&question->answer, "%.9g %.9g\n",
+		      view_total(question->session, &question->query, metric), use.value);
+	for (size_t i = 0; i < path.count; i++)
+		strbuf_printf(&question->answer, "%s %.9g\n", path.table.rows[path.rows[i]].name,
+			      main_path_value(&path, i));
+	main_path_fini(&path);
+	unrecorded_use_fini(&use);
+}
+
+static void ask_differences(struct question *question, struct table *table)
+{
+	struct diag_list diags = {0};
+	struct differences differences;
+
+	*table = (struct table){0};
+	if (differences_query(question->session, "e.totalcpu", &question->query, &diags) ==
+	    STATUS_OK) {
+		view_differences(question->session, &question->query, 0, pick(question, 2),
+				 &differences);
+		put_table(question, &differences.changes);
+		differences_fini(&differences);
+	}
+	diag_fini(&diags);
+}
+
 static void ask_io_stacks(struct question *question, struct table *table)
 {
 	struct io_stack_list list;
@@ -333,8 +439,8 @@ static void ask_timeline(struct question *question, struct table *table)
 	struct timeline timeline;
 
 	*table = (struct table){0};
-	view_timeline(question->session, &question->query, range, 1 + pick(question, 50),
-		      &timeline);
+	(pick(question, 3) ? view_timeline : view_timeline_cpus)(
+		question->session, &question->query, range, 1 + pick(question, 50), &timeline);
 	for (size_t i = 0; i < timeline.lane_count * timeline.cell_count; i++) {
 		const struct timeline_cell *cell = &timeline.cells[i];
 
@@ -384,11 +490,12 @@ static void ask_function(struct question *question, struct table *table)
 }
 
 static ask *const views[] = {
-	ask_functions, ask_callers,   ask_objects,    ask_threads,  ask_pcs,
-	ask_lines,     ask_locks,     ask_activity,   ask_detail,   ask_tree,
-	ask_tree,      ask_index,     ask_fragment,   ask_listing,  ask_data,
-	ask_heap,      ask_heap,      ask_statistics, ask_lock,	    ask_io_stacks,
-	ask_function,  ask_functions, ask_stacks,     ask_timeline, ask_events,
+	ask_functions, ask_callers,	ask_objects,  ask_threads,   ask_pcs,	 ask_lines,
+	ask_locks,     ask_activity,	ask_detail,   ask_tree,	     ask_tree,	 ask_index,
+	ask_fragment,  ask_listing,	ask_data,     ask_heap,	     ask_heap,	 ask_statistics,
+	ask_lock,      ask_io_stacks,	ask_function, ask_functions, ask_stacks, ask_timeline,
+	ask_events,    ask_holds,	ask_regions,  ask_tasks,     ask_ranks,	 ask_messages,
+	ask_findings,  ask_differences,
 };
 
 /* ---- what they are about ---- */
@@ -442,6 +549,9 @@ static void choose(struct question *question)
 	query->limit = pick(question, 3) ? 0 : 2 + pick(question, 10);
 	query->name_style = (enum name_style)pick(question, NAME_SHORT + 1);
 	query->name_soname = pick(question, 2);
+	if (!pick(question, 3))
+		query_show_mode(query, question->session,
+				pick(question, 2) ? VIEW_MACHINE : VIEW_EXPERT, &diags);
 	if (!pick(question, 3))
 		query_show_inlines(query, question->session, true, &diags);
 	if (!pick(question, 3) && objects) {
