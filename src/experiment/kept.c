@@ -52,7 +52,7 @@ static void add(struct not_kept *list, const char *path, const char *reason)
 	list->count++;
 }
 
-/* The last one of a text in a line. */
+/* The last occurrence of a text in a line. */
 static char *find_last(char *line, const char *text)
 {
 	char *found = NULL;

@@ -71,7 +71,7 @@ bool experiment_is_launcher(const struct process *process)
 	return !process->lineage[0] && ranks && !strcmp(ranks, "on");
 }
 
-/* It says so when MPI_Init is over; one that has not come so far has it in its name. */
+/* From the log, which has it once MPI_Init is over; before that from the lineage. */
 int32_t experiment_rank(const struct process *process)
 {
 	const char *name = process->lineage;

@@ -17,7 +17,7 @@
 #define STACK_NO_LOCATION UINT32_MAX
 #define STACK_EPOCH_MAX	  ((1u << 30) - 1) /* later ones, which only damage makes, are it */
 
-/* An address at a time; see docs/format.md on epochs. pc < FORMAT_PC_LIMIT: a stand-in. */
+/* An address at a time; see docs/format.md on epochs. pc < FORMAT_PC_LIMIT: a pseudo-function. */
 struct __attribute__((packed, aligned(4))) stack_location {
 	uint64_t pc;
 	uint32_t epoch : 30;
@@ -67,7 +67,7 @@ void stack_builder_fini(struct stack_builder *builder);
  * still gives a tree of the root and <Unknown>.
  */
 void experiment_stacks_read(struct stack_tree *tree, const struct read_context *context);
-/* The node of a stack that is only the stand-in `pc` (below FORMAT_PC_LIMIT). */
+/* The node of a stack that is only the pseudo-function `pc` (below FORMAT_PC_LIMIT). */
 uint32_t experiment_stacks_stand_in(struct stack_tree *tree, uint64_t pc);
 /* The node of an id of the file; STACK_UNKNOWN, and one more in *missing, if it is not there. */
 static inline uint32_t experiment_stacks_node(const struct stack_tree *tree, uint32_t id,

@@ -9,7 +9,7 @@
 
 /*
  * hwcounters: number: of the counter in log.xml; address: of the data, 0: unknown.  The types
- * after the first come once at the end of a process, their stacks are stand-ins.
+ * after the first come once at the end of a process, with pseudo-functions for stacks.
  */
 #define FORMAT_COUNTER_TYPES(X)                                                                    \
 	X(OVERFLOW, "overflow")                                                                    \

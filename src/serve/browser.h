@@ -10,7 +10,7 @@
 
 /* The address with the token, the caller's to free. */
 char *browser_address(const struct listeners *listeners, const struct tokens *tokens);
-/* Prints the address, how to come to it from elsewhere, and with `key` the key. */
+/* Prints the address, how to reach it from another machine, and with `key` the key. */
 void browser_tell(const char *program, const struct listeners *listeners,
 		  const struct tokens *tokens, bool key);
 /* Whether there is a browser to be opened. */

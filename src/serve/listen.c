@@ -167,7 +167,7 @@ static int listen_in(int folder, const char *name)
 
 enum status listen_unix(const char *path, struct listeners *listeners, struct diag_list *diags)
 {
-	/* what connects has to be able to name it, too; and a name fits behind /proc/self/fd/N/ */
+	/* clients connect by the whole path, this program by the name in /proc/self/fd/N/ */
 	enum { LONGEST = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1, LONGEST_NAME = 80 };
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	struct stat info = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This program, run again: for what other subcommands answer, and to record. */
+/* Runs helio itself again, to record or for what another subcommand prints. */
 #ifndef HELIO_SERVE_RECORDING_H
 #define HELIO_SERVE_RECORDING_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { RECORDING_OUTPUT_MOST = 64 << 10 }; /* bytes of its end that are told */
+enum { RECORDING_OUTPUT_MOST = 64 << 10 }; /* the last bytes of what it printed */
 
 struct recording {
 	pid_t pid;

@@ -64,7 +64,7 @@ void cache_put_sums(struct strbuf *out, const struct finished_sums *sums);
 /* False: it could not be written, and nothing has changed. The checksum tells bodies apart. */
 bool cache_write(const char *name, const struct strbuf *body, uint64_t *checksum);
 
-/* What has been taken when it is bad means nothing. */
+/* Reads a body.  Once it is bad, nothing that was taken from it may be used. */
 struct cache_reader {
 	char *body; /* the caller's to free, or NULL; texts point into it */
 	const char *at, *end;
@@ -83,9 +83,9 @@ uint32_t cache_take_below(struct cache_reader *reader, uint64_t limit);
 size_t cache_take_count(struct cache_reader *reader, size_t size);
 /* Lives as long as the body. NULL for NULL, and where nothing is left. */
 const char *cache_take_text(struct cache_reader *reader);
-/* Of so many places. They live as long as the body. */
+/* Sums of so many nodes, which live as long as the body. */
 void cache_take_sums(struct cache_reader *reader, size_t nodes, struct kept_sums *out);
-/* Those of a measure; values: room for sums->nodes, all of which are set. False: there are none. */
+/* The sums of a measure by node; values: room for sums->nodes.  False: the measure has none. */
 bool cache_values(const struct kept_sums *sums, enum measure measure, uint64_t *values);
 /* Whether the next text is this one. */
 bool cache_take_same(struct cache_reader *reader, const char *expected);

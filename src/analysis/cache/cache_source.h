@@ -10,7 +10,7 @@
 
 #define CACHE_SOURCE_ENDING ".source"
 
-/* A function that has code from the file: where its first instruction of it is. */
+/* A function with code from the file: address and line of the first such instruction. */
 struct source_entry {
 	const char *name;   /* as the listing shows it */
 	const char *symbol; /* NULL: none */

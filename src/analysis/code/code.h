@@ -19,7 +19,7 @@ struct code_pc {
 	uint32_t function;  /* announced ones may have been at one address, one after the other */
 	uint32_t file;	    /* for code_file(), or LINES_NONE; after code_need_lines() */
 	uint32_t line : 31; /* 0: none */
-	bool is_target : 1; /* stands for what could not be passed on beyond the branches to it */
+	bool is_target : 1; /* <branch target>, in front of the instruction at the address */
 };
 #define CODE_LINE_MAX INT32_MAX
 

@@ -224,7 +224,7 @@ static void find_in_file(struct session *session, struct lines *lines, const uin
 	free(rows);
 }
 
-/* The rows of one announced function after the other. */
+/* Lines of the pcs of announced functions, one after the other. */
 static void find_announced(struct session *session, const uint32_t *order, size_t count)
 {
 	struct code_pc *pcs = session->code->pcs.items;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data of load objects.  map.xml says where their code is, and by how much they were moved:
- * whether an address lies in the data of one of them its file tells.  The last one that
- * was mapped counts.
+ * Data of load objects.  map.xml says where their code is and by how much they were moved; whether
+ * an address is in their data is found in their files.  Where two could have it, the one that was
+ * mapped last does.
  */
 #include "analysis/data/data_address.h"
 

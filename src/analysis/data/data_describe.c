@@ -190,7 +190,8 @@ static const struct data_member *choose_member(struct variables *variables, uint
 	return *several ? NULL : found_count > 1 ? fits : found;
 }
 
-/* Down from arrays to their elements; the offset becomes that in one. */
+/* The type of the elements of an array, however many dimensions it has, or the type itself; the
+ * offset becomes the one in an element. */
 static uint32_t element_type(struct variables *variables, uint32_t type, int64_t *offset)
 {
 	for (unsigned i = 0; i < NEST_MAX && type != TYPE_NONE; i++) {

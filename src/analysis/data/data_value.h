@@ -54,9 +54,9 @@ void flow_slot_write(struct flow_slots *slots, int64_t offset, uint64_t size,
 		     struct flow_value value);
 
 bool flow_is_same(struct flow_value a, struct flow_value b);
-/* Into something of a type; nothing for TYPE_NONE. */
+/* A pointer into something of a type; nothing for TYPE_NONE. */
 struct flow_value flow_pointer(uint32_t type, int64_t offset);
-/* The same into a variable. */
+/* A pointer into a variable. */
 struct flow_value flow_into(struct variables *variables, const struct variable *variable,
 			    int64_t offset);
 /* What a pointer of a type points to. */
@@ -72,14 +72,14 @@ struct flow_value flow_indexed(struct variables *variables, struct flow_value va
 
 /* A number of which nothing more than a divisor is known; divisor 1 is nothing. */
 struct flow_value flow_multiple(uint64_t divisor);
-/* Without its sign. */
+/* The absolute value. */
 static inline uint64_t flow_magnitude(int64_t number)
 {
 	return number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
 }
 /* The divisor of a number; 0: it is zero. */
 uint64_t flow_factor(struct flow_value value);
-/* That of a + b * scale. */
+/* The divisor of a + b * scale. */
 uint64_t flow_common(struct flow_value a, struct flow_value b, uint64_t scale);
 /* base + index * scale + displacement, of numbers. */
 struct flow_value flow_sum_of_numbers(const struct flow_value *registers,
@@ -88,7 +88,7 @@ struct flow_value flow_sum_of_numbers(const struct flow_value *registers,
 /* Types; TYPE_NONE is none. */
 uint64_t flow_size(struct variables *variables, uint32_t type);
 uint32_t flow_plain(struct variables *variables, uint32_t type);
-/* Of an array of arrays what is no array. */
+/* The type of the elements of an array, however many dimensions it has. */
 uint32_t flow_element(struct variables *variables, uint32_t type);
 /* The type of what lies at an offset in something of a type, down to what is no aggregate. */
 uint32_t flow_type_at(struct variables *variables, uint32_t type, int64_t offset);

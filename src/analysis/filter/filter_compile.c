@@ -17,14 +17,16 @@
 
 enum { STEPS_MAX = 1 << 20 };
 
-/* A set of functions, lines or instructions, and which call of FNAME or its kin it came from. */
+/* A set of functions, lines or instructions, and which call of FNAME or a function like it they
+ * came from. */
 struct item_set {
 	const struct filter_node *node;
 	uint8_t *members; /* by item */
 	size_t count;
 };
 
-/* How what stacks are made of is called in the language. */
+/* What the filter language calls the items of a stack, and how those that a name means are found.
+ */
 static const struct {
 	const char *what;
 	uint8_t *(*find)(struct session *session, const struct filter_code *code,
@@ -184,7 +186,7 @@ static uint8_t *find_set(struct compiler *compiler, const struct filter_node *no
 	return members;
 }
 
-/* The set of one call of FNAME or its kin; equal for equal calls. */
+/* The set of one call of FNAME or a function like it; equal for equal calls. */
 static const struct item_set *set_of(struct compiler *compiler, const struct filter_node *node)
 {
 	struct item_set set = {.node = node};
@@ -236,7 +238,7 @@ static const struct item_set *set_at(struct compiler *compiler, const struct fil
 	return &compiler->sets.items[compiler->sets.count - 1];
 }
 
-/* The items are calls of FNAME or its kin, or of instructions addresses. */
+/* The items are calls of FNAME or functions like it, or addresses of instructions. */
 static void add_match(struct compiler *compiler, enum stack_question question, enum stack_item kind,
 		      struct filter_node **items, size_t count)
 {

@@ -238,7 +238,7 @@ void filter_load_field(const struct filter_rows *rows, struct filter_slot *slot,
 	filter_load(rows, slot, ROW_FIELD + field);
 }
 
-/* The stand-ins for call stacks that are not there have no address. */
+/* Pseudo-functions have no address. */
 static void load_pc(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	const struct stack_tree *stacks = &rows->process->process->stacks;

@@ -99,7 +99,7 @@ enum sort filter_sort(const struct filter_node *node);
  * which are all the same for programs that are compiled to machine code.
  */
 bool filter_is_stack(const char *name, enum stack_item *kind);
-/* FNAME and its kin: the name of each. */
+/* FNAME and the functions like it: the name of each. */
 extern const char *const filter_set_names[STACK_ITEMS];
 /* Which of them a call is; what is none of them is taken for the first. */
 enum stack_item filter_set_kind(const struct filter_node *node);

@@ -206,7 +206,7 @@ static uint32_t dynamic_object(struct session *session, const struct map_functio
 	return id;
 }
 
-/* The stand-in for addresses of an object that are in none of its functions. */
+/* The pseudo-function for addresses of an object that are in none of its functions. */
 static uint32_t rest_function(struct session *session, uint32_t object_id)
 {
 	struct load_object *object = &session->objects.items[object_id];

@@ -19,13 +19,15 @@ struct dynamic_function {
 			       or 0 */
 	bool late;	    /* it ran before: what was there without a name is this */
 };
-/* One at addresses that are no machine's, which nothing else takes: for good, in all epochs. */
+/* Adds a function at addresses that machine code never has (those of bytecode): it keeps them in
+ * all epochs. */
 void dynamic_add(const struct dynamic_function *function);
 /* Keeps constants that such functions refer to: where in dyntext, or 0: they could not be kept. */
 uint64_t dynamic_keep_constants(const void *bytes, uint64_t size);
 void dynamic_load(const struct dynamic_function *function);
 void dynamic_unload(uint64_t start);
-/* The same of one that is known not to run any more: what takes its place ends the epoch. */
+/* As dynamic_unload(), of a function that cannot be in any stack any more: the epoch ends only when
+ * another one takes its place. */
 void dynamic_retire(uint64_t start);
 /* In the child of a fork: what the parent had announced holds here too. */
 void dynamic_inherit(void);

@@ -36,7 +36,8 @@ void own_time_note_before(void)
 	own_use_note_before(user_before_us, system_before_us, own_before_ns / NS_PER_US);
 }
 
-/* The kernel's split stays: what is left when our own is taken away is in the same ratio. */
+/* Takes away the collector's own time.  The rest is split into user and system time in the same
+ * ratio as the whole was. */
 void own_time_begun(void)
 {
 	struct thread *thread = thread_current_if_known();

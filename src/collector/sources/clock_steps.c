@@ -25,7 +25,8 @@ uint64_t steps_length_ns(uint64_t age_ns, uint64_t grain_ns)
 	return grain_ns ? larger(length_ns - length_ns % grain_ns, grain_ns) : length_ns;
 }
 
-/* With a grain each multiple of it is met alike: by the first one that is not before. */
+/* A random time in a step.  With a grain it is just behind a multiple of the grain: ticks come at
+ * multiples only, and so each of them is as likely as any other. */
 static uint64_t place_in(uint64_t length_ns, uint64_t grain_ns)
 {
 	uint64_t place_ns = jitter_random(length_ns);
@@ -59,8 +60,9 @@ void steps_tick(struct clock_phase *phase, uint64_t age_ns, uint64_t grain_ns)
 }
 
 /*
- * As if a step began with each tick, but with a jitter: lives as long as a step would all have
- * their ticks in the same place.
+ * What is left of a step, as if steps had begun one after the other before the first tick.  The age
+ * is taken with a jitter: else programs that live as long as a step would all end at the same place
+ * in one.
  */
 uint64_t steps_left_ns(const struct clock_phase *phase, uint64_t age_ns, uint64_t grain_ns)
 {

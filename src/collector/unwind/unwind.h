@@ -127,7 +127,7 @@ struct unwind_stack {
 /*
  * Finds or makes the stack node (parent, pc); 0 when it cannot. `pc` is as in
  * docs/format.md: exact for the leaf and for frames interrupted by a signal,
- * return address - 1 for callers, below FORMAT_PC_LIMIT for stand-ins.
+ * return address - 1 for callers, below FORMAT_PC_LIMIT for pseudo-functions.
  */
 typedef uint32_t unwind_intern(uint32_t parent, uint64_t pc, void *arg);
 

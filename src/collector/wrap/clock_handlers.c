@@ -18,8 +18,8 @@ struct signalled {
 };
 
 /*
- * A program may stand at the end of what its first thread's stack can grow to: ruby touches the
- * last page of it when it begins.  Nobody else is there, so one stack of ours does.
+ * The first thread may be at the very end of its stack: ruby touches the last page when it begins.
+ * The handler then runs on a stack of its own; one suffices, as only that thread needs it.
  */
 static void with_room(void (*work)(void *), struct signalled *signalled)
 {

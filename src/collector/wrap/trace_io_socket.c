@@ -44,7 +44,7 @@ IO_CALL(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int fl
 	(fd, messages, count, flags), value < 0, .type = IO_WRITE, .fd = fd,
 	.bytes = io_bytes_of(messages, value))
 
-/* ---- waits: of one descriptor only, or of that which knows them ---- */
+/* ---- waits: for one descriptor; for several, those of an epoll instance have its own ---- */
 
 #define IO_WAIT_CALL(name, parameters, arguments, fd_)                                             \
 	IO_CALL(int, name, parameters, arguments, value < 0, .type = IO_WAIT, .fd = fd_)

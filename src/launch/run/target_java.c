@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Java programs: X.jar and X.class, which java runs, which java that is, and options for it. */
+/* Java programs: X.jar and X.class are run by a Java machine; which one, with which options. */
 #include "launch/run/target_java.h"
 
 #include "base/memory.h"
