@@ -592,10 +592,12 @@ void mpi_match(struct session *session, const struct query *query, enum mpi_wait
 	};
 
 	*matches = (struct mpi_matches){0};
+	session_enter(session); /* paths name places, which the session keeps */
 	find_messages(&matching, query);
 	match_collectives(&matching);
 	mpi_wait_sums_end(&matching.sums);
 	matching_fini(&matching);
+	session_leave(session);
 }
 
 void mpi_match_messages(struct session *session, const struct query *query,
@@ -605,8 +607,10 @@ void mpi_match_messages(struct session *session, const struct query *query,
 	struct matching matching = {.sums = {.session = session, .matches = &unused},
 				    .messages = messages};
 
+	session_enter(session);
 	find_messages(&matching, query);
 	matching_fini(&matching);
+	session_leave(session);
 }
 
 void mpi_matches_fini(struct mpi_matches *matches)
