@@ -44,7 +44,7 @@ export function Statistics(): JSX.Element {
 				name={(r) => (bySample ? `${str(r, 'name')}, sample ${String(r.sample)}: ${num(r, 'start_s').toFixed(3)} to ${num(r, 'end_s').toFixed(3)} s (${str(r, 'end_label')})` : str(r, 'name'))}
 				{...(bySample ? { onMenu: (i: number, x: number, y: number) => openMenu([{ text: 'Only this time range', run: () => setTimeFilter(num(rows[i], 'start_s'), num(rows[i], 'end_s')) }], x, y) } : {})} />
 			{!bySample && row && <States row={row} />}
-			<Compared sums={sumsOf(result)} note="Of each experiment with its descendants; above are the processes." />
+			{sumsOf(result).length > 0 && <div class="statesof beside" tabIndex={0} role="region" aria-label="Experiments compared"><Compared sums={sumsOf(result)} note="Of each experiment with its descendants; above are the processes." /></div>}
 		</>;
 	}} />;
 }
