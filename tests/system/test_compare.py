@@ -299,6 +299,48 @@ def groups(t):
 
 
 @test
+def sums_beside_each_other(t):
+    """overview, report and statistics have the sums of each experiment, as each has them alone; header says what was recorded otherwise."""
+    (first, _), (second, _) = build(t, 'run1', 51), build(t, 'run2', 52)
+    log = second / 'log.xml'
+    text = log.read_text()
+    t.check('hostname="' in text, text[:300])
+    log.write_text(text.replace('hostname="', 'hostname="other-', 1))
+    both = (first, second)
+    commands = ('-overview', '-report', '-statistics')
+    totals = [{row['name']: row['total'] for row in t.print(path, '-overview')[-1]['rows']} for path in both]
+    used = [t.print(path, '-statistics')[-1]['rows'][0] for path in both]
+    for mode, key, of in (('on', None, None), ('delta', 'difference', lambda a, b: b - a), ('ratio', 'ratio', lambda a, b: 1 if a == b else b / a)):
+        overview, report, statistics = (result['compared'] for result in t.print(second, '-compare', mode, *commands, first)[-3:])
+        t.equal({e['experiment'] for row in overview for e in row['experiments']}, {first.name, second.name}, f'{mode}: names')
+        for what, sums in (('overview', overview), ('report', report)):
+            for row in sums:
+                parts = [part['value'] for part in row['experiments']]
+                for part, whole in zip(parts, totals):
+                    t.near(part, whole[row['name']], f"{what}, {mode}: {row['name']}", absolute=1e-9)
+        for row in (row for row in statistics if row['name'] in ('user_s', 'system_s', 'duration_s')):
+            for part, alone in zip(row['experiments'], used):
+                t.near(part['value'], alone[row['name']], f"statistics, {mode}: {row['name']}", absolute=0.001)
+        for sums in (overview, report, statistics):
+            for base, other in (row['experiments'] for row in sums):
+                t.equal(set(base) | {key}, {'experiment', 'value', key}, f'{mode}: the base')
+                t.equal(set(other), {'experiment', 'value', key} - {None}, f'{mode}: the other')
+                if key and (key != 'ratio' or base['value'] or not other['value']):
+                    t.near(other[key], of(base['value'], other['value']), f'{mode}: {key}', absolute=1e-6)
+    for command in commands:
+        text = t.run(t.helio, 'print', '-compare', 'delta', command, *both).out
+        t.equal(text.count('Experiments compared'), 1, f'{command}: text')
+        t.check('compared' not in t.print(second, command, first)[-1], f'{command}: compare off')
+    header = t.print(second, '-compare', 'on', '-header', first)[-1]
+    (host,) = (row for row in header['differences'] if row['name'] == 'hostname')
+    names = [part['value'] for part in host['experiments']]
+    t.equal(names[1], f'other-{names[0]}', 'hosts')
+    t.check(not {'arch', 'arguments', 'page_size'} & {row['name'] for row in header['differences']}, 'what is the same')
+    alike = t.print(first, '-compare', 'on', '-header', first)[-1]
+    t.equal(alike.get('differences', []), [], 'one beside itself')
+
+
+@test
 def trees_by_change(t):
     """Siblings of the call tree, from above and from the leaves, begin with what grew most, whichever the sum says."""
     (first, _), (second, _) = build(t, 'run1', 31), build(t, 'run2', 32)

@@ -249,6 +249,8 @@ static void write_profile(const char *path, const struct written_event *events, 
 			previous = 0;
 			put_thread(&payload, thread, 99 + thread, 1);
 		}
+		if (events[i].state / ON_CPU)
+			put_control(&payload, FORMAT_TAG_CPU, events[i].state / ON_CPU - 1);
 		for (unsigned k = 0; k <= events[i].more_of_the_same; k++)
 			put_event(&payload, events[i].state & 0xf,
 				  time_until(events + i, events + count), events[i].us, &previous,

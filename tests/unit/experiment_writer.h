@@ -57,9 +57,9 @@ struct written_node {
 };
 /*
  * With the state: the event ends when the one before did, which then ends later by what it took, or
- * takes no time.
+ * takes no time.  ON_CPU * n: it and those that follow are on processor n - 1.
  */
-enum { AT_ONCE = 0x100, TIMELESS = 0x200 };
+enum { AT_ONCE = 0x100, TIMELESS = 0x200, ON_CPU = 0x1000 };
 struct written_event {
 	unsigned thread; /* from 1; one's events follow each other */
 	uint32_t stack;	 /* the number of a node */

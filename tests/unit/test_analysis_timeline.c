@@ -499,7 +499,8 @@ static size_t make_many(struct written_event *events, unsigned threads, bool tim
 				.thread = thread,
 				.stack = 1 + random_below(NODES),
 				.state = random_below(10) | (random_below(3) ? 0 : AT_ONCE) |
-					 (timeless && !random_below(9) ? TIMELESS : 0),
+					 (timeless && !random_below(9) ? TIMELESS : 0) |
+					 (random_below(200) ? 0 : ON_CPU * (1 + random_below(3))),
 				.us = random_below(100) ? random_below(900) : random_below(400000)};
 		if (timeless)
 			events[count++] = (struct written_event){
@@ -582,12 +583,25 @@ static void assert_same(const struct timeline *a, const struct timeline *b)
 	}
 }
 
+/* An index of processors, and some of its lists. */
+static void assert_has_cpus(struct session *session, const struct query *query)
+{
+	struct tally *tally = tally_of(session, query);
+	const struct timeline_index *index = timeline_index_of_cpus(tally);
+
+	assert_non_null(index);
+	assert_in_range(index->cpus.count, 3, 4);
+	assert_true(index->lanes[0].own.count > 0);
+	tally_release(tally);
+}
+
 static void check_ranges(struct session *session, const struct query *query, unsigned ranges)
 {
 	struct timeline whole, fast, slow;
 	struct borders borders = {0};
 
 	find_borders(session, query, &borders);
+	assert_has_cpus(session, query);
 	view_timeline(session, query, (struct timeline_range){0}, 1, &whole);
 	for (unsigned i = 0; i < ranges; i++) {
 		struct timeline_range range =
@@ -596,6 +610,11 @@ static void check_ranges(struct session *session, const struct query *query, uns
 
 		view_timeline(session, query, range, cells, &fast);
 		view_timeline_directly(session, query, range, cells, &slow);
+		assert_same(&fast, &slow);
+		timeline_fini(&fast);
+		timeline_fini(&slow);
+		view_timeline_cpus(session, query, range, cells, &fast);
+		view_timeline_cpus_directly(session, query, range, cells, &slow);
 		assert_same(&fast, &slow);
 		timeline_fini(&fast);
 		timeline_fini(&slow);

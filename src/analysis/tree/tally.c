@@ -7,6 +7,7 @@
 
 #include "analysis/tree/shape.h"
 #include "analysis/tree/tree.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 
 #include <stdlib.h>
@@ -95,8 +96,9 @@ static void tally_free(struct tally *tally)
 	finished_fini(&tally->compiled);
 	vec_fini(&tally->sums);
 	arena_fini(&tally->arena);
-	if (tally->timeline)
-		tally->free_timeline(tally->timeline);
+	for (size_t i = 0; i < COUNT(tally->timelines); i++)
+		if (tally->timelines[i])
+			tally->free_timeline(tally->timelines[i]);
 	free(tally->key);
 	free(tally);
 }

@@ -36,8 +36,9 @@ struct tally {
 	struct finished_sums compiled;	  /* by function, once asked for: code_count_compiled() */
 	VEC(struct function_sums *) sums; /* per metric, once asked for */
 	struct arena arena;		  /* theirs */
-	struct timeline_index *timeline;  /* timeline_index.c; NULL: not asked for yet, … */
-	bool no_timeline;		  /* … or it cannot be made */
+	/* timeline_index.c, of threads and of processors; NULL: not asked for yet, … */
+	struct timeline_index *timelines[2];
+	bool no_timeline[2]; /* … or it cannot be made */
 	size_t timeline_size;
 	void (*free_timeline)(struct timeline_index *timeline); /* what made it sets it */
 };

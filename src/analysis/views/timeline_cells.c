@@ -106,12 +106,6 @@ static void add_block(struct filler *filler, const struct timed_sums *block)
 			filler->lane->own.items[i].us);
 }
 
-static bool in_one_cell(const struct timeline_cells *to, uint64_t begin_ns, uint64_t end_ns)
-{
-	return begin_ns >= to->range.begin_ns && end_ns < to->range.end_ns &&
-	       cell_at(to, begin_ns) == cell_at(to, end_ns);
-}
-
 /* Blocks [first, end) of a level. */
 static void add_blocks(struct filler *filler, size_t level, size_t first, size_t end)
 {
@@ -125,7 +119,7 @@ static void add_blocks(struct filler *filler, size_t level, size_t first, size_t
 		    block->begin_ns >= filler->to->range.end_ns)
 			continue;
 		if (block->own_count != TIMED_NO_OWN &&
-		    in_one_cell(filler->to, block->begin_ns, block->end_ns))
+		    cells_have_in_one(filler->to, block->begin_ns, block->end_ns))
 			add_block(filler, block);
 		else if (level)
 			add_blocks(filler, level - 1, i * TIMED_BRANCH, (i + 1) * TIMED_BRANCH);
@@ -158,7 +152,7 @@ static void add_moments(struct filler *filler, int kind)
 		if (!block->events || block->last_ns < range->begin_ns ||
 		    block->first_ns >= range->end_ns)
 			continue;
-		if (in_one_cell(filler->to, block->first_ns, block->last_ns))
+		if (cells_have_in_one(filler->to, block->first_ns, block->last_ns))
 			add_events(filler, cell_at(filler->to, block->first_ns), kind,
 				   block->events);
 		else
@@ -214,7 +208,7 @@ void cells_fill(struct timeline_cells *to, const struct timeline_index *index,
 					     .lanes = lanes,
 					     .own_us = xcalloc(functions + 1, sizeof(uint64_t)),
 					     .touched = xcalloc(functions + 1, sizeof(uint32_t)),
-					     .rows = xmalloc(sizeof(struct timed_rows))};
+					     .rows = timed_rows_new(index)};
 		states[i] = &fillers[i];
 	}
 	timeline_in_parallel(count, fill_lane, states, threads);

@@ -19,6 +19,13 @@ static inline size_t cell_at(const struct timeline_cells *to, uint64_t ns)
 	return (ns - to->range.begin_ns) / to->cell_ns;
 }
 
+static inline bool cells_have_in_one(const struct timeline_cells *to, uint64_t begin_ns,
+				     uint64_t end_ns)
+{
+	return begin_ns >= to->range.begin_ns && end_ns < to->range.end_ns &&
+	       cell_at(to, begin_ns) == cell_at(to, end_ns);
+}
+
 /*
  * Calls add(arg, cell, us) for the part of a clock event in each cell that it goes through: the
  * borders deal out whole us.
@@ -47,8 +54,17 @@ void cells_lanes(struct timeline_cells *to, const struct timeline_index *index,
 void cells_fill(struct timeline_cells *to, const struct timeline_index *index,
 		const struct session *session);
 
-/* As view_timeline(), of all events one by one: what there is no index of, and tests. */
+/* The same of processors. */
+void cells_lanes_of_cpus(struct timeline_cells *to, const struct timeline_index *index);
+void cells_fill_of_cpus(struct timeline_cells *to, const struct timeline_index *index,
+			const struct session *session);
+
+/* As view_timeline() and view_timeline_cpus(), of all events one by one: what there is no index of,
+ * and tests. */
 void view_timeline_directly(struct session *session, const struct query *query,
 			    struct timeline_range range, size_t cells, struct timeline *timeline);
+void view_timeline_cpus_directly(struct session *session, const struct query *query,
+				 struct timeline_range range, size_t cells,
+				 struct timeline *timeline);
 
 #endif

@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES_FEW = 1024, ROWS_OF_LANE = 64 };
+enum {
+	LANES_FEW = 1024,
+	ROWS_OF_LANE = 64,
+	KEYS_MOST = 1 << 22, /* of timed_cpus: 12 bytes each for every thread that works */
+};
 
 /* ---- several at a time ---- */
 
@@ -237,10 +241,19 @@ struct builder {
 	uint32_t *touched;	/* … and which of them there are, as they came */
 	size_t touched_count;
 	struct timed_rows *rows;
+	void (*add)(const struct timed_moment *moment, void *arg);
 	bool is_first;	/* the thread that asked */
 	size_t visited; /* rows */
 	atomic_bool *useless;
 };
+
+struct timed_rows *timed_rows_new(const struct timeline_index *index)
+{
+	struct timed_rows *rows = xcalloc(1, sizeof(*rows));
+
+	rows->has_cpus = index->cpus.count > 0;
+	return rows;
+}
 
 void timed_rows_read(struct timed_rows *rows, const struct rows *from,
 		     const struct timed_part *part, size_t first, size_t most)
@@ -256,6 +269,8 @@ void timed_rows_read(struct timed_rows *rows, const struct rows *from,
 		rows_read(from, ROW_FIELD + PROFILE_WEIGHT, row, count, rows->weight_us + at);
 		rows_read_u32(from, ROW_TYPE, row, count, rows->type + at);
 		rows_read_u32(from, ROW_STACK, row, count, rows->node + at);
+		if (rows->has_cpus)
+			rows_read_u32(from, ROW_CPU, row, count, rows->cpu + at);
 	}
 	while (group < rows->count &&
 	       rows->time_us[rows->count - 1 - group] == rows->time_us[rows->count - 1])
@@ -269,6 +284,7 @@ void timed_rows_read(struct timed_rows *rows, const struct rows *from,
 		rows->weight_us[at] = rows_get(from, ROW_FIELD + PROFILE_WEIGHT, row);
 		rows->type[at] = (uint32_t)rows_get(from, ROW_TYPE, row);
 		rows->node[at] = (uint32_t)rows_get(from, ROW_STACK, row);
+		rows->cpu[at] = rows->has_cpus ? (uint32_t)rows_get(from, ROW_CPU, row) : 0;
 	}
 }
 
@@ -292,14 +308,37 @@ static void add_moment(const struct timed_moment *moment, void *arg)
 	add_own(builder, builder->process->functions[moment->node], us);
 }
 
+/* The same of what was on a processor, which alone counts there. */
+static void add_moment_on_cpu(const struct timed_moment *moment, void *arg)
+{
+	struct builder *builder = arg;
+	const struct timed_cpus *cpus = &builder->index->cpus;
+	struct timed_sums *sums = &builder->sums;
+	uint32_t rank = cpus->ranks[moment->cpu];
+	uint64_t us = moment->took_ns / 1000;
+
+	if (timeline_is_off_cpu(EVENTS_CLOCK, moment->type))
+		return;
+	sums->begin_ns = moment->begin_ns < sums->begin_ns ? moment->begin_ns : sums->begin_ns;
+	sums->end_ns = moment->end_ns > sums->end_ns ? moment->end_ns : sums->end_ns;
+	sums->events++;
+	add_own(builder, timed_key_events(rank, EVENTS_CLOCK), 1);
+	add_own(builder, timed_key_state(cpus, rank, moment->type), us);
+	add_own(builder, timed_key_function(cpus, rank, builder->process->functions[moment->node]),
+		us);
+}
+
 static void begin_block(struct builder *builder)
 {
 	builder->sums = (struct timed_sums){.begin_ns = UINT64_MAX};
 	builder->touched_count = 0;
 }
 
-/* A list that is not much shorter than the events it is made of is not worth its memory. */
-static void end_block(struct builder *builder, size_t made_of, struct timed_level *level)
+/*
+ * Puts what was added up behind the lane's lists.  A list that is not much shorter than the events
+ * it is made of is not worth its memory.
+ */
+static void end_list(struct builder *builder, size_t made_of)
 {
 	struct timed_lane *lane = builder->lane;
 
@@ -319,6 +358,11 @@ static void end_block(struct builder *builder, size_t made_of, struct timed_leve
 	}
 	if (builder->sums.own_count == TIMED_NO_OWN)
 		lane->own.count = builder->sums.own;
+}
+
+static void end_block(struct builder *builder, size_t made_of, struct timed_level *level)
+{
+	end_list(builder, made_of);
 	*vec_push(&level->blocks) = builder->sums;
 }
 
@@ -339,7 +383,7 @@ static struct timed_place make_block(struct builder *builder, struct timed_place
 
 	*vec_push(&builder->lane->places) = place;
 	begin_block(builder);
-	if (!timed_block_visit(builder->lane, builder->process, &place, builder->rows, add_moment,
+	if (!timed_block_visit(builder->lane, builder->process, &place, builder->rows, builder->add,
 			       builder))
 		atomic_store(builder->useless, true);
 	builder->visited += place.at - begin;
@@ -377,8 +421,8 @@ static void add_blocks(struct builder *builder, size_t level, size_t first)
 			add_blocks(builder, level - 1, i * TIMED_BRANCH);
 		} else {
 			place = lane->places.items[i];
-			timed_block_visit(lane, builder->process, &place, builder->rows, add_moment,
-					  builder);
+			timed_block_visit(lane, builder->process, &place, builder->rows,
+					  builder->add, builder);
 		}
 	}
 }
@@ -402,7 +446,9 @@ static void count_moments(struct builder *builder, int kind, struct timed_moment
 {
 	const struct rows *from = rows_of(builder->process->process, kind);
 	const uint64_t *chosen = builder->process->chosen[kind];
+	const struct timed_cpus *cpus = &builder->index->cpus;
 
+	begin_block(builder);
 	block->first_ns = UINT64_MAX;
 	for (size_t row = block->row; row < block->row + block->rows; row++) {
 		uint64_t end = rows_get(from, ROW_TIME, row);
@@ -412,7 +458,14 @@ static void count_moments(struct builder *builder, int kind, struct timed_moment
 		block->events++;
 		block->first_ns = end < block->first_ns ? end : block->first_ns;
 		block->last_ns = end > block->last_ns ? end : block->last_ns;
+		if (cpus->count)
+			add_own(builder,
+				timed_key_events(cpus->ranks[rows_get(from, ROW_CPU, row)], kind),
+				1);
 	}
+	end_list(builder, SIZE_MAX);
+	block->own = builder->sums.own;
+	block->own_count = builder->sums.own_count;
 	builder->visited += block->rows;
 }
 
@@ -451,19 +504,21 @@ static void make_lane(void *state, size_t index)
 static bool make_lanes(struct timeline_index *index, struct session *session)
 {
 	size_t threads = scan_threads_for(session->row_count);
-	size_t functions = session->functions.count;
+	size_t keys = index->cpus.count ? index->cpus.end : session->functions.count;
 	struct builder *builders = xcalloc(threads, sizeof(*builders));
 	void **states = xcalloc(threads, sizeof(*states));
 	atomic_bool useless = false;
 
 	for (size_t i = 0; i < threads; i++) {
-		builders[i] = (struct builder){.index = index,
-					       .session = session,
-					       .own_us = xcalloc(functions + 1, sizeof(uint64_t)),
-					       .touched = xcalloc(functions + 1, sizeof(uint32_t)),
-					       .rows = xmalloc(sizeof(struct timed_rows)),
-					       .is_first = !i,
-					       .useless = &useless};
+		builders[i] =
+			(struct builder){.index = index,
+					 .session = session,
+					 .own_us = xcalloc(keys + 1, sizeof(uint64_t)),
+					 .touched = xcalloc(keys + 1, sizeof(uint32_t)),
+					 .rows = timed_rows_new(index),
+					 .add = index->cpus.count ? add_moment_on_cpu : add_moment,
+					 .is_first = !i,
+					 .useless = &useless};
 		states[i] = &builders[i];
 	}
 	timeline_in_parallel(index->lane_count, make_lane, states, threads);
@@ -500,6 +555,8 @@ static void index_free(struct timeline_index *index)
 		for (int kind = 0; kind < TIMELINE_KINDS; kind++)
 			free(index->processes[i].chosen[kind]);
 	}
+	free(index->cpus.ranks);
+	free(index->cpus.cpus);
 	free(index->lanes);
 	free(index->processes);
 	free(index);
@@ -526,13 +583,40 @@ static bool is_worth_it(const struct timeline_index *index, const struct session
 		session->row_count / index->lane_count >= ROWS_OF_LANE);
 }
 
-const struct timeline_index *timeline_index_of(struct tally *tally)
+/* Numbers the processors; false: there are too many pairs of them and functions. */
+static bool add_cpus(struct timeline_index *index, const struct tally *tally)
+{
+	struct timed_cpus *cpus = &index->cpus;
+	size_t functions = tally->session->functions.count;
+	struct lanes found = {0};
+
+	lanes_find_cpus(&found, tally);
+	if (!found.lanes.count ||
+	    found.lanes.count * (TIMELINE_KINDS + PROFILE_STATES + functions) > KEYS_MOST) {
+		lanes_fini(&found);
+		return false;
+	}
+	cpus->count = (uint32_t)found.lanes.count;
+	cpus->function_count = (uint32_t)functions;
+	cpus->states = cpus->count * TIMELINE_KINDS;
+	cpus->functions = cpus->states + cpus->count * PROFILE_STATES;
+	cpus->end = cpus->functions + cpus->count * cpus->function_count;
+	cpus->ranks = xcalloc(PROFILE_NO_CPU + 1, sizeof(*cpus->ranks));
+	cpus->cpus = xcalloc(cpus->count, sizeof(*cpus->cpus));
+	for (uint32_t i = 0; i < cpus->count; i++) {
+		cpus->cpus[i] = (uint16_t)found.lanes.items[i].thread;
+		cpus->ranks[cpus->cpus[i]] = (uint16_t)i;
+	}
+	index->size += (PROFILE_NO_CPU + 1) * sizeof(*cpus->ranks);
+	lanes_fini(&found);
+	return true;
+}
+
+static struct timeline_index *make_index(struct tally *tally, bool of_cpus)
 {
 	struct timeline_index *index;
 	struct sorting sorting = {.tally = tally, .in_order = true};
 
-	if (tally->timeline || tally->no_timeline)
-		return tally->timeline;
 	sorting.index = index = xcalloc(1, sizeof(*index));
 	find_lanes(&sorting);
 	if (is_worth_it(index, tally->session))
@@ -540,17 +624,43 @@ const struct timeline_index *timeline_index_of(struct tally *tally)
 	else
 		sorting.in_order = false;
 	lanes_fini(&sorting.lanes);
+	if (sorting.in_order && of_cpus)
+		sorting.in_order = add_cpus(index, tally);
 	if (sorting.in_order)
 		add_processes(index, tally);
 	if (!sorting.in_order || !make_lanes(index, tally->session)) {
 		index_free(index);
-		tally->no_timeline = !tally->session->watch || !tally->session->watch->cancelled;
 		return NULL;
 	}
 	for (size_t i = 0; i < index->lane_count; i++)
 		index->size += lane_size(&index->lanes[i]);
-	tally->timeline = index;
-	tally->timeline_size = index->size;
+	return index;
+}
+
+static const struct timeline_index *kept_index(struct tally *tally, bool of_cpus)
+{
+	struct timeline_index *index;
+
+	if (tally->timelines[of_cpus] || tally->no_timeline[of_cpus])
+		return tally->timelines[of_cpus];
+	index = make_index(tally, of_cpus);
+	if (!index) {
+		tally->no_timeline[of_cpus] =
+			!tally->session->watch || !tally->session->watch->cancelled;
+		return NULL;
+	}
+	tally->timelines[of_cpus] = index;
+	tally->timeline_size += index->size;
 	tally->free_timeline = index_free;
 	return index;
+}
+
+const struct timeline_index *timeline_index_of(struct tally *tally)
+{
+	return kept_index(tally, false);
+}
+
+const struct timeline_index *timeline_index_of_cpus(struct tally *tally)
+{
+	return kept_index(tally, true);
 }

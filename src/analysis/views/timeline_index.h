@@ -15,10 +15,39 @@ enum {
 	TIMED_BRANCH = 8,   /* blocks of a level that are one of the next */
 };
 
-/* A function's own time in a block, in the order in which they come in it. */
+/*
+ * A function's own time in a block, in the order in which they come in it; in an index of
+ * processors what a key of timed_cpus has.
+ */
 struct timed_own {
 	uint32_t function, us;
 };
+
+/*
+ * The processors of an index by them, and the keys of what a block sums to: first the events of
+ * each kind on each processor, then the time by state, then that of each function there.
+ */
+struct timed_cpus {
+	uint32_t count;
+	uint32_t states, functions; /* the first keys of those */
+	uint32_t function_count;
+	uint32_t end;	 /* of the keys */
+	uint16_t *ranks; /* by processor: which of them it is */
+	uint16_t *cpus;	 /* by rank, in order */
+};
+static inline uint32_t timed_key_events(uint32_t rank, int kind)
+{
+	return rank * TIMELINE_KINDS + (uint32_t)kind;
+}
+static inline uint32_t timed_key_state(const struct timed_cpus *cpus, uint32_t rank, unsigned state)
+{
+	return cpus->states + rank * PROFILE_STATES + state;
+}
+static inline uint32_t timed_key_function(const struct timed_cpus *cpus, uint32_t rank,
+					  uint32_t function)
+{
+	return cpus->functions + rank * cpus->function_count + function;
+}
 
 /* What the chosen events of a block sum to. */
 struct timed_sums {
@@ -48,6 +77,8 @@ struct timed_moments {
 	size_t row;
 	uint32_t rows, events;
 	uint64_t first_ns, last_ns; /* of the chosen */
+	size_t own;		    /* in an index of processors: as in timed_sums */
+	uint32_t own_count;
 };
 
 struct timed_level {
@@ -76,8 +107,9 @@ struct timeline_index {
 	size_t process_count;
 	struct timed_lane *lanes; /* by process and thread */
 	size_t lane_count;
-	uint64_t last_ns; /* the end of the last event of all */
-	size_t size;	  /* bytes */
+	uint64_t last_ns;	/* the end of the last event of all */
+	size_t size;		/* bytes */
+	struct timed_cpus cpus; /* of an index of processors; count 0: it is one of threads */
 };
 
 /*
@@ -86,6 +118,8 @@ struct timeline_index {
  * cancelled.
  */
 const struct timeline_index *timeline_index_of(struct tally *tally);
+/* The same with sums by processor; NULL also where these have too many functions. */
+const struct timeline_index *timeline_index_of_cpus(struct tally *tally);
 
 /* Calls work(state, i) for i < count by several threads, states[0] being this one's. */
 void timeline_in_parallel(size_t count, void (*work)(void *state, size_t index),
@@ -96,14 +130,19 @@ struct timed_rows {
 	size_t count;
 	uint64_t time_us[TIMED_ROWS + TIMED_GROUP], weight_us[TIMED_ROWS + TIMED_GROUP];
 	uint32_t type[TIMED_ROWS + TIMED_GROUP], node[TIMED_ROWS + TIMED_GROUP];
+	uint32_t cpu[TIMED_ROWS + TIMED_GROUP];
+	bool has_cpus; /* they are read too */
 };
 
 /* An event where it lies. */
 struct timed_moment {
 	uint64_t begin_ns, end_ns, took_ns; /* as those of timed_event */
 	uint32_t type, node;
+	uint32_t cpu; /* where they are read */
 };
 
+/* Room for them, as the index needs it; the caller's to free. */
+struct timed_rows *timed_rows_new(const struct timeline_index *index);
 /* Reads at most `most` rows, and those that belong to the last one's group. */
 void timed_rows_read(struct timed_rows *rows, const struct rows *from,
 		     const struct timed_part *part, size_t first, size_t most);
@@ -147,7 +186,8 @@ timed_rows_visit(const struct timed_rows *rows, size_t row, const uint64_t *chos
 			struct timed_moment moment = {.begin_ns = at,
 						      .took_ns = rows->weight_us[k] * 1000,
 						      .type = rows->type[k],
-						      .node = rows->node[k]};
+						      .node = rows->node[k],
+						      .cpu = rows->cpu[k]};
 
 			at = end - at > moment.took_ns ? at + moment.took_ns : end;
 			moment.end_ns = at;

@@ -12,6 +12,12 @@ const char *const timeline_states[PROFILE_STATES] = {FORMAT_STATES(X)[PROFILE_ST
 const char *const timeline_kinds[TIMELINE_KINDS] = {[TIMELINE_CLOCK] = "clock", FORMAT_KINDS(X)};
 #undef X
 
+bool timeline_is_off_cpu(enum event_kind kind, uint32_t type)
+{
+	return kind == EVENTS_CLOCK && type != FORMAT_STATE_USER && type != FORMAT_STATE_SYSTEM &&
+	       type != FORMAT_STATE_TRAP && type != PROFILE_STATE_CPU;
+}
+
 /* ---- the walk ---- */
 
 /* A tick finds a few; of damaged files there may be any number. */

@@ -17,6 +17,9 @@ struct timed_event {
 	size_t row;
 };
 
+/* A thread that waits is on no processor; kind and type as those of timed_event. */
+bool timeline_is_off_cpu(enum event_kind kind, uint32_t type);
+
 /* Visits those of a process: kind by kind, of each thread by their ends. */
 void timeline_walk(const struct tally *tally, const struct session_process *process,
 		   void (*visit)(const struct timed_event *event, void *arg), void *arg);

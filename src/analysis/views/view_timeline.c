@@ -78,14 +78,6 @@ static uint32_t lane_of(struct making *making, const struct timed_event *event)
 	return making->lane;
 }
 
-/* A thread that waits is on no processor. */
-static bool is_off_cpu(const struct timed_event *event)
-{
-	return event->kind == EVENTS_CLOCK && event->type != FORMAT_STATE_USER &&
-	       event->type != FORMAT_STATE_SYSTEM && event->type != FORMAT_STATE_TRAP &&
-	       event->type != PROFILE_STATE_CPU;
-}
-
 static void add_event(const struct timed_event *event, void *arg)
 {
 	struct making *making = arg;
@@ -93,7 +85,8 @@ static void add_event(const struct timed_event *event, void *arg)
 	bool ends_here = event->end_ns >= range->begin_ns && event->end_ns < range->end_ns;
 	uint32_t lane = lane_of(making, event);
 
-	if (lane == HASH_NONE || (making->to.lanes.is_of_cpus && is_off_cpu(event)))
+	if (lane == HASH_NONE ||
+	    (making->to.lanes.is_of_cpus && timeline_is_off_cpu(event->kind, event->type)))
 		return;
 	if (ends_here) {
 		size_t cell = lane * making->to.cell_count + cell_at(&making->to, event->end_ns);
@@ -126,7 +119,10 @@ static void walk_all(struct making *making)
 	}
 }
 
-/* The first of several with as much wins. */
+/*
+ * Of several with as much the first one wins; on a processor, where threads come in any order, that
+ * of the lowest number.
+ */
 static void choose_functions(struct making *making)
 {
 	size_t count = making->to.lanes.lanes.count * making->to.cell_count;
@@ -136,11 +132,14 @@ static void choose_functions(struct making *making)
 		making->to.cells[i].function = CODE_NONE;
 	for (size_t i = 0; i < making->own.count; i++) {
 		const struct own_time *own = &making->own.items[i];
+		uint32_t *function = &making->to.cells[own->cell].function;
 
-		if (own->us <= most[own->cell])
+		if (own->us < most[own->cell] ||
+		    (own->us == most[own->cell] &&
+		     !(making->to.lanes.is_of_cpus && own->function < *function)))
 			continue;
 		most[own->cell] = own->us;
-		making->to.cells[own->cell].function = own->function;
+		*function = own->function;
 	}
 	free(most);
 }
@@ -287,7 +286,7 @@ static void find_collections(const struct tally *tally, struct timeline *timelin
 			add_collections(timeline, &session->scanned.items[i]);
 }
 
-/* Of all events: where there is no index, of processors, and in tests. */
+/* Of all events: where there is no index, and in tests. */
 static void make_directly(struct making *making, struct timeline *timeline,
 			  struct timeline_range range, size_t cells)
 {
@@ -307,13 +306,24 @@ static void make_by_index(struct making *making, struct timeline *timeline,
 {
 	const struct session *session = making->tally->session;
 
-	cells_lanes(&making->to, index, session, range.begin_ns);
+	if (timeline->is_of_cpus)
+		cells_lanes_of_cpus(&making->to, index);
+	else
+		cells_lanes(&making->to, index, session, range.begin_ns);
 	making->to.range = lanes_range(&making->to.lanes, range);
 	set_cells(making, timeline, cells);
-	cells_fill(&making->to, index, session);
+	(timeline->is_of_cpus ? cells_fill_of_cpus : cells_fill)(&making->to, index, session);
 }
 
-enum way { BY_INDEX, DIRECTLY, OF_CPUS };
+/* Of threads or processors. */
+enum way { BY_INDEX, DIRECTLY, CPUS_BY_INDEX, CPUS_DIRECTLY };
+
+static const struct timeline_index *index_for(struct tally *tally, enum way way)
+{
+	return way == BY_INDEX	      ? timeline_index_of(tally)
+	       : way == CPUS_BY_INDEX ? timeline_index_of_cpus(tally)
+				      : NULL;
+}
 
 static void make(struct session *session, const struct query *query, enum way way,
 		 struct timeline_range range, size_t cells, struct timeline *timeline)
@@ -323,9 +333,9 @@ static void make(struct session *session, const struct query *query, enum way wa
 	const struct timeline_index *index;
 
 	together.compare = COMPARE_OFF;
-	*timeline = (struct timeline){.is_of_cpus = way == OF_CPUS};
+	*timeline = (struct timeline){.is_of_cpus = way >= CPUS_BY_INDEX};
 	making.tally = tally_of(session, &together);
-	index = way == BY_INDEX ? timeline_index_of(making.tally) : NULL;
+	index = index_for(making.tally, way);
 	if (index)
 		make_by_index(&making, timeline, index, range, cells);
 	else
@@ -354,7 +364,14 @@ void view_timeline_directly(struct session *session, const struct query *query,
 void view_timeline_cpus(struct session *session, const struct query *query,
 			struct timeline_range range, size_t cells, struct timeline *timeline)
 {
-	make(session, query, OF_CPUS, range, cells, timeline);
+	make(session, query, CPUS_BY_INDEX, range, cells, timeline);
+}
+
+void view_timeline_cpus_directly(struct session *session, const struct query *query,
+				 struct timeline_range range, size_t cells,
+				 struct timeline *timeline)
+{
+	make(session, query, CPUS_DIRECTLY, range, cells, timeline);
 }
 
 void timeline_fini(struct timeline *timeline)

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "print/commands/command.h"
+#include "print/commands/command_recorded.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -552,6 +553,7 @@ static bool command_header(struct print *print, char **arguments, size_t count)
 	if (!command_select_processes(print, arguments, count, &of.first, &end))
 		return false;
 	result_init(&result, "header", print->session);
+	recorded_compare(print, &result);
 	result_series(&result, end - of.first, make_header, &of);
 	return print_answer(print, &result);
 }

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "present/number.h"
 #include "print/commands/command.h"
+#include "print/commands/command_compare.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,6 +111,19 @@ static void add_metrics(struct print *print, struct result *result)
 			    "metric_list command lists all available metrics.");
 }
 
+static void add_compared(struct print *print, struct result *result)
+{
+	const struct metric *metric;
+	struct compared compared;
+
+	if (!compared_begin(&compared, print, result))
+		return;
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++)
+		if (!metric->is_static && metric_available(print->session, metric))
+			compared_add_metric(&compared, metric, metric->title);
+	compared_end(&compared);
+}
+
 /* What programs learn of the experiments. */
 static void set_processes(const struct print *print, struct result *result)
 {
@@ -143,6 +157,7 @@ static bool command_overview(struct print *print, char **arguments, size_t count
 	for (size_t i = 0; i < session_process_count(print->session); i++)
 		if (is_founder(session_process(print->session, i)))
 			add_experiment(print, &result, session_process(print->session, i));
+	add_compared(print, &result);
 	add_metrics(print, &result);
 	return print_answer(print, &result);
 }

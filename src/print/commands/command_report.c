@@ -21,6 +21,7 @@
 #include "base/strbuf.h"
 #include "present/number.h"
 #include "print/commands/command.h"
+#include "print/commands/command_compare.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,6 +142,20 @@ static void add_experiment(struct report *report, const struct process_info *pro
 
 /* ---- where the time goes ---- */
 
+static const struct {
+	const char *metric, *text;
+	bool detail;
+} times[] = {
+	{"totalcpu", "on a processor", false},
+	{"user", "in the program's code", true},
+	{"system", "in the kernel for it", true},
+	{"wait", "ready, waiting for a processor", false},
+	{"lock", "waiting for other threads: locks, conditions, semaphores", false},
+	{"datapfault", "waiting for memory (page faults)", false},
+	{"sleep", "waiting for anything else: input, output, timers, children", false},
+	{"stop", "stopped", false},
+};
+
 /* What of a state's time is idle threads', said apart from what the others wait for. True: these
  * are waits of User Lock. */
 static bool add_idle(struct report *report, const struct metric *metric, double value, double whole)
@@ -166,19 +181,6 @@ static bool add_idle(struct report *report, const struct metric *metric, double 
 
 static void add_times(struct report *report)
 {
-	static const struct {
-		const char *metric, *text;
-		bool detail;
-	} times[] = {
-		{"totalcpu", "on a processor", false},
-		{"user", "in the program's code", true},
-		{"system", "in the kernel for it", true},
-		{"wait", "ready, waiting for a processor", false},
-		{"lock", "waiting for other threads: locks, conditions, semaphores", false},
-		{"datapfault", "waiting for memory (page faults)", false},
-		{"sleep", "waiting for anything else: input, output, timers, children", false},
-		{"stop", "stopped", false},
-	};
 	struct session *session = report->print->session;
 	const struct metric *total = metric_find(session, "total");
 	double whole = view_total(report->print->session, &report->print->query, total);
@@ -203,6 +205,31 @@ static void add_times(struct report *report)
 			 "locks have it too.");
 }
 
+static bool is_traced(const struct session *session, const struct metric *metric)
+{
+	return !metric->is_static && !metric->states && metric->if_data &&
+	       metric_available(session, metric);
+}
+
+/* All times, and what was traced and counted, of experiments beside each other. */
+static void add_compared(struct report *report)
+{
+	const struct session *session = report->print->session;
+	const struct metric *metric;
+	struct compared compared;
+
+	if (!compared_begin(&compared, report->print, &report->result))
+		return;
+	compared_add_metric(&compared, metric_find(session, "total"), "all the threads' time");
+	for (size_t i = 0; i < COUNT(times); i++)
+		compared_add_metric(&compared, metric_find(session, times[i].metric),
+				    times[i].text);
+	for (size_t i = 0; (metric = metric_catalogue(session, i)); i++)
+		if (is_traced(session, metric))
+			compared_add_metric(&compared, metric, metric->title);
+	compared_end(&compared);
+}
+
 /* What was traced and counted: all other metrics that have data. */
 static void add_traces(struct report *report)
 {
@@ -214,8 +241,7 @@ static void add_traces(struct report *report)
 		struct part *line;
 		double value;
 
-		if (metric->is_static || metric->states || !metric->if_data ||
-		    !metric_available(session, metric))
+		if (!is_traced(session, metric))
 			continue;
 		value = view_total(report->print->session, &report->print->query, metric);
 		if (value <= 0)
@@ -743,6 +769,7 @@ static bool command_report(struct print *print, char **arguments, size_t count)
 		if (process->founder == process->id)
 			add_experiment(&report, process);
 	}
+	add_compared(&report);
 	add_times(&report);
 	add_traces(&report);
 	add_regions(&report);

@@ -12,7 +12,9 @@
 #include "analysis/views/statistics.h"
 #include "base/array.h"
 #include "print/commands/command.h"
+#include "print/commands/command_compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { LABEL_WIDTH = 50 };
@@ -288,6 +290,118 @@ static void make_process(struct result *into, size_t index, const void *data)
 		add_samples(into, process);
 }
 
+/* ---- experiments beside each other ---- */
+
+/* The sums of a group's processes among those that were chosen, which lie side by side. */
+static void sum_group(const struct session *session, size_t group, size_t first, size_t end,
+		      struct statistics_sum *sum)
+{
+	while (first < end && session_process(session, first)->group != group + 1)
+		first++;
+	while (first < end && session_process(session, end - 1)->group != group + 1)
+		end--;
+	statistics_of_several(sum, session, first, end);
+}
+
+/* One line: the value of each group. */
+struct line {
+	const char *name, *title;
+	enum metric_unit unit;
+	double (*value)(const struct statistics *of, unsigned state);
+	unsigned state;
+};
+
+static double value_duration(const struct statistics *of, unsigned state)
+{
+	return statistics_seconds(of);
+}
+
+static double value_threads(const struct statistics *of, unsigned state)
+{
+	return statistics_thread_seconds(of);
+}
+
+static double value_user(const struct statistics *of, unsigned state)
+{
+	return of->user_seconds;
+}
+
+static double value_system(const struct statistics *of, unsigned state)
+{
+	return of->system_seconds;
+}
+
+static double value_state(const struct statistics *of, unsigned state)
+{
+	return statistics_thread_seconds(of) > 0 ? of->state_seconds[state] : NAN;
+}
+
+#define X(label, field)                                                                            \
+	static double value_##field(const struct statistics *of, unsigned state)                   \
+	{                                                                                          \
+		return of->from ? (double)statistics_gained(of->from->field, of->to->field) : NAN; \
+	}
+USAGE_COUNTS(X)
+FILE_COUNTS(X)
+#undef X
+
+static void add_line(struct compared *compared, const struct line *line,
+		     const struct statistics_sum *sums)
+{
+	size_t groups = session_group_count(compared->print->session);
+	double *values = xcalloc(groups, sizeof(*values));
+	bool any = false;
+
+	for (size_t i = 0; i < groups; i++) {
+		values[i] = line->value(&sums[i].whole, line->state);
+		any |= values[i] > 0;
+	}
+	if (any)
+		compared_add(compared, line->name, line->title, line->unit, values);
+	free(values);
+}
+
+static void add_lines(struct compared *compared, const struct statistics_sum *sums)
+{
+	static const struct line lines[] = {
+		{"duration_s", "Duration", UNIT_SECONDS, value_duration, 0},
+		{"thread_s", "Total Thread Time", UNIT_SECONDS, value_threads, 0},
+		{"user_s", "User CPU", UNIT_SECONDS, value_user, 0},
+		{"system_s", "System CPU", UNIT_SECONDS, value_system, 0},
+#define X(label, field) {#field, label, UNIT_COUNT, value_##field, 0},
+		USAGE_COUNTS(X) FILE_COUNTS(X)
+#undef X
+	};
+	enum { TIMES = 4 };
+
+	for (size_t i = 0; i < TIMES; i++)
+		add_line(compared, &lines[i], sums);
+	for (size_t i = 0; i < LISTED_STATES; i++)
+		add_line(compared,
+			 &(struct line){states[i].key, states[i].label, UNIT_SECONDS, value_state,
+					states[i].state},
+			 sums);
+	for (size_t i = TIMES; i < COUNT(lines); i++)
+		add_line(compared, &lines[i], sums);
+}
+
+static void add_compared(struct print *print, struct result *result, size_t first, size_t end)
+{
+	size_t groups = session_group_count(print->session);
+	struct statistics_sum *sums;
+	struct compared compared;
+
+	if (!compared_begin(&compared, print, result))
+		return;
+	sums = xcalloc(groups, sizeof(*sums));
+	for (size_t i = 0; i < groups; i++)
+		sum_group(print->session, i, first, end, &sums[i]);
+	add_lines(&compared, sums);
+	compared_end(&compared);
+	result_gap(result);
+	free(sums);
+}
+
 static bool show_statistics(struct print *print, char **arguments, size_t count, bool detail,
 			    const char *command)
 {
@@ -299,6 +413,7 @@ static bool show_statistics(struct print *print, char **arguments, size_t count,
 	if (!command_select_processes(print, arguments, count, &first, &end))
 		return false;
 	result_init(&result, command, print->session);
+	add_compared(print, &result, first, end);
 	if (end - first > 1) {
 		statistics_of_several(&sum, print->session, first, end);
 		add_title(&result, "", sum_name);

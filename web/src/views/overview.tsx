@@ -3,14 +3,15 @@
 // hints. It is what `report` and `overview` say.
 
 import type { JSX } from 'preact';
-import { baseName, exact, formatAlone, formatValue, scaleFor } from '../format';
+import { exact, formatAlone, formatValue, scaleFor } from '../format';
 import { useQuery } from '../query';
 import { request } from '../request';
-import { dark, experiments, mainMetric, param, patch, show, state } from '../store';
-import type { Metric, Row } from '../types';
+import { dark, mainMetric, patch, show, state } from '../store';
+import type { Row } from '../types';
 import { num, str } from '../types';
 import { stateColour } from '../colour';
 import { functionMenu, selectFunction } from '../ui/actions';
+import { Compared, sumsOf } from '../ui/compared';
 import { openMenu } from '../ui/menu';
 import { Frame, usePublish } from '../ui/view';
 
@@ -43,7 +44,7 @@ export function Overview(): JSX.Element {
 					<Hints title="What to look at next" rows={report?.rows.filter((r) => r.section === 'next') ?? []} />
 				</div>
 				<div>
-					{param('cmp') && experiments.value.length > 1 && <Compared names={overview!.rows.filter((r) => num(r, 'total')).map((r) => str(r, 'name'))} />}
+					<Compared sums={sumsOf(overview, (s) => s.experiments.some((e) => e.value))} note="The other parts of this view are sums of all of them." open={byMetric} />
 					<Metrics rows={overview!.rows} />
 				</div>
 			</div>
@@ -136,28 +137,6 @@ function Hint({ text }: { text: string }): JSX.Element {
 	const name = fn?.[1] ?? fn?.[2] ?? fn?.[3];
 	const order = /-metrics (\S+) -sort (\S+)/.exec(text);
 	return <button class="link" onClick={() => show(target, { ...(name ? { fn: name } : {}), ...(order ? { m: order[1], sort: order[2] } : {}) })}>{text}</button>;
-}
-
-// The sums of the experiments beside each other, as functions have them. All else here is of all of them together.
-function Compared({ names }: { names: string[] }): JSX.Element | null {
-	const [result] = useQuery(names.length ? request(state.value, { metrics: [...names.map((n) => `e.${n}`), 'name'].join(':'), sort: `e.${names[0]}`, limit: 1 }, ['functions']) : null).value.answer?.results ?? [];
-	if (!result?.rows[0]) return null;
-	const groups = result.metrics.filter((m) => m.name.startsWith(`e.${names[0]}.`));
-	return (
-		<section class="compared"><h2>Experiments compared</h2><p class="line dim">The other parts of this view are sums of all of them.</p>
-			<table class="plain"><thead><tr><th scope="col">Metric</th>{groups.map((g) => <th scope="col" class="n" title={g.experiment ?? ''}>{mark[g.form ?? 'value']}{baseName(g.experiment ?? '')}</th>)}</tr></thead>
-				<tbody>{names.map((name) => {
-					const own = result.metrics.filter((m) => m.name.startsWith(`e.${name}.`));
-					return <tr><th scope="row"><button class="link" onClick={() => byMetric(name)}>{own[0]?.title.replace(/^Exclusive /, '')}</button></th>{own.map((m) => <td class="n">{comparedValue(m, result.rows[0]![m.name])}</td>)}</tr>;
-				})}</tbody></table>
-		</section>
-	);
-}
-const mark: Record<string, string> = { value: '', difference: 'Δ ', ratio: '× ' };
-function comparedValue(metric: Metric, value: unknown): string {
-	if (typeof value !== 'number') return '—';
-	if (metric.form === 'ratio') return value.toFixed(3);
-	return (metric.form === 'difference' && value > 0 ? '+' : '') + formatAlone(value, metric.unit);
 }
 
 function Metrics({ rows }: { rows: Row[] }): JSX.Element {

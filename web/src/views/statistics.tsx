@@ -6,7 +6,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import * as api from '../api';
 import { stateColour, stateName } from '../colour';
-import { formatAlone } from '../format';
+import { baseName, formatAlone } from '../format';
 import { useQuery } from '../query';
 import { request } from '../request';
 import { boot, dark, fail, param, patch, session, state } from '../store';
@@ -14,6 +14,7 @@ import type { Metric, Row } from '../types';
 import { num, str } from '../types';
 import { setTimeFilter } from '../ui/actions';
 import { Course } from '../ui/charts';
+import { Compared, sumsOf } from '../ui/compared';
 import { openMenu, toast } from '../ui/menu';
 import { metricColumn, Table } from '../ui/table';
 import { Choice, Frame, Toggle, usePublish } from '../ui/view';
@@ -28,7 +29,7 @@ const used: Metric[] = [
 export function Statistics(): JSX.Element {
 	const bySample = param('stat') === 'samples';
 	const command: [string, ...string[]] = [bySample ? 'sample_detail' : 'statistics', 'all'];
-	const req = request(state.value, { plain: true, noCompare: true }, command);
+	const req = request(state.value, { plain: true }, command);
 	const query = useQuery(req).value;
 	usePublish(req);
 	const [at, setAt] = useState(0);
@@ -43,6 +44,7 @@ export function Statistics(): JSX.Element {
 				name={(r) => (bySample ? `${str(r, 'name')}, sample ${String(r.sample)}: ${num(r, 'start_s').toFixed(3)} to ${num(r, 'end_s').toFixed(3)} s (${str(r, 'end_label')})` : str(r, 'name'))}
 				{...(bySample ? { onMenu: (i: number, x: number, y: number) => openMenu([{ text: 'Only this time range', run: () => setTimeFilter(num(rows[i], 'start_s'), num(rows[i], 'end_s')) }], x, y) } : {})} />
 			{!bySample && row && <States row={row} />}
+			{sumsOf(result).length > 0 && <div class="statesof beside" tabIndex={0} role="region" aria-label="Experiments compared"><Compared sums={sumsOf(result)} note="Of each experiment with its descendants; above are the processes." /></div>}
 		</>;
 	}} />;
 }
@@ -70,7 +72,7 @@ function valueOf(key: string, value: unknown): string {
 }
 
 export function Experiments(): JSX.Element {
-	const req = request(state.value, { plain: true, noCompare: true }, ['header', 'all'], ['objects']);
+	const req = request(state.value, { plain: true }, ['header', 'all'], ['objects']);
 	const query = useQuery(req).value;
 	usePublish(req);
 	const [at, setAt] = useState(0);
@@ -80,6 +82,7 @@ export function Experiments(): JSX.Element {
 			{header!.rows.length > 1 && <div class="tools"><Choice label={`${header!.rows.length} processes`} value={String(at)} options={header!.rows.map((r, i) => [String(i), `${String(r.id)}. ${str(r, 'name')} (${str(r, 'target')})`])} onChange={(v) => setAt(Number(v))} /></div>}
 			<h2>{str(row, 'name')}</h2>
 			<Notes key={str(row, 'path')} row={row} />
+			<Otherwise header={header!} />
 			<div class="cols">
 				<section><h3>Recorded</h3><table class="plain kv"><tbody>{Object.entries(row).filter(([k, v]) => !hidden.has(k) && valueOf(k, v) !== '').map(([k, v]) => <tr><th scope="row">{titleOf(k)}</th><td>{valueOf(k, v)}</td></tr>)}</tbody></table></section>
 				<section><h3>Settings</h3><table class="plain kv"><tbody>{Object.entries((row.settings as Record<string, string> | undefined) ?? {}).map(([k, v]) => <tr><th scope="row">{titleOf(k)}</th><td>{v}</td></tr>)}</tbody></table>
@@ -88,6 +91,16 @@ export function Experiments(): JSX.Element {
 			</div>
 		</div>;
 	}} />;
+}
+
+// What experiments that are compared do not have in common.
+function Otherwise({ header }: { header: object }): JSX.Element | null {
+	const { differences } = header as { differences?: { name: string; experiments: { experiment: string; value: string | null }[] }[] };
+	if (!differences) return null;
+	return <section class="compared"><h3>Recorded otherwise</h3>
+		{differences[0] ? <table class="plain"><thead><tr><th scope="col">What</th>{differences[0].experiments.map((e) => <th scope="col" title={e.experiment}>{baseName(e.experiment)}</th>)}</tr></thead>
+			<tbody>{differences.map((d) => <tr><th scope="row">{titleOf(d.name)}</th>{d.experiments.map((e) => <td>{e.value ?? <span class="dim">—</span>}</td>)}</tr>)}</tbody></table>
+			: <p class="line dim">All of them were recorded alike.</p>}</section>;
 }
 
 function Notes({ row }: { row: Row }): JSX.Element {

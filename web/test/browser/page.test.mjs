@@ -827,6 +827,13 @@ test('the overview has the sums of compared experiments beside each other', asyn
 	await page.waitForSelector('.compared');
 	assert.deepEqual(await columns(), ['Metric', 'all.1.er', '× clock.1.er']);
 	assert.equal((await row('User CPU Time'))[2], each['e.user.2'].toFixed(3));
+	await go(page, 'statistics?cmp=ratio');
+	await page.waitForSelector('.compared');
+	const sums = print(['all.1.er', 'clock.1.er'], '-compare', 'ratio', '-statistics').at(-1).compared;
+	assert.equal((await row('User CPU'))[2], sums.find((s) => s.name === 'user_s').experiments[1].ratio.toFixed(3));
+	await go(page, 'experiments?cmp=on');
+	await page.waitForSelector('.compared');
+	assert.deepEqual((await row('heap')).slice(1), ['all', '—'], 'how they were recorded');
 	await go(page, 'overview');
 	assert.equal(await page.$('.compared'), null);
 	await closePage(page);
