@@ -250,6 +250,10 @@ static const uint8_t *read_control(struct profile_reader *reader, unsigned tag, 
 	if (tag == FORMAT_TAG_COLLECTION_MORE)
 		return collections_read_more(&reader->profile->collections,
 					     thread_of(reader)->number, in, end);
+	if (tag == FORMAT_TAG_CLASS) {
+		reader->profile->class_count++;
+		return varint_get(in, end, &value);
+	}
 	if (tag > FORMAT_TAG_CPU || !(in = varint_get(in, end, &value)))
 		return NULL;
 	if (tag == FORMAT_TAG_CPU) {

@@ -63,6 +63,7 @@ struct experiment_profile {
 	VEC(char) texts;	    /* names of threads and groups, each with the byte 0 */
 	struct pair_set thread_ids; /* number → index into threads */
 	struct collections collections;
+	uint64_t class_count; /* that a Java machine has linked */
 	uint64_t event_count;
 	uint64_t state_us[PROFILE_STATES]; /* the weights of all threads' events */
 	uint64_t dropped;

@@ -208,6 +208,7 @@ enum format_tag {
 	FORMAT_TAG_COLLECTION = 0x8b,
 	/* before varint, after varint, cause and collector as a name: of the one just before */
 	FORMAT_TAG_COLLECTION_MORE = 0x8c,
+	FORMAT_TAG_CLASS = 0x8d, /* time varint µs: the thread in force has linked a class */
 };
 
 enum { FORMAT_NAME_ROOM = 64 }; /* of one of these names, with the byte 0 */

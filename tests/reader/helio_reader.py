@@ -213,6 +213,7 @@ class Profile:
         self.stacks = {}      # stack id -> [µs by state]
         self.collections = []  # of garbage: (begin, duration, thread), in s
         self.collections_more = {}  # of one of these: (bytes in use before, after, cause, collector); -1: not known
+        self.classes = []  # of Java, linked: (time in s, thread)
         self.contexts = {}    # (thread, stack id, OpenMP's state, region, task) -> [µs by state]
         self.dropped = 0
         self.events = 0
@@ -254,6 +255,9 @@ class Profile:
                 continue
             if tag == 0x8b:
                 self.collections.append((cursor.varint() / 1e9, cursor.varint() / 1e9, thread.number))
+                continue
+            if tag == 0x8d:
+                self.classes.append((cursor.varint() / 1e6, thread.number))
                 continue
             if tag == 0x8c:
                 heap = [cursor.varint() - 1 for _ in range(2)]
@@ -615,6 +619,7 @@ def read_process(directory):
                      'states': {s: v / 1e6 for s, v in zip(STATES, t.states) if v}}
                     for t in sorted(profile.threads.values(), key=lambda t: t.number)],
         'collections': sorted(profile.collections),
+        'classes': profile.classes,
         'collections_more': [profile.collections_more.get(one) for one in sorted(profile.collections)],
         'traces': traces,
         'releases': releases,

@@ -535,6 +535,22 @@ def compiled_methods(t):
 
 
 @test()
+def linked_classes(t):
+    """How many classes were linked: two runs differ by as many as one program uses more, though each of its loaders asks another for Object; as the second reader counts them, all within the run."""
+    t.equal(t.run(t.need('javac'), '-d', t.directory, SOURCE / 'Loading.java').status, 0, 'javac')
+    rows = []
+    for count in (100, 400):
+        result = collected(t, '-Xshare:off', 'Loading', count, status=0)
+        rows.append(t.print(result.experiment, '-statistics')[-1]['rows'][0])
+        second = t.read(result.experiment)['']['classes']
+        t.equal(rows[-1]['classes'], len(second), 'second reader')
+        t.within(all(0 <= time <= rows[-1]['end_s'] for time, thread in second), 'a time outside of the run')
+    t.equal(rows[1]['classes'] - rows[0]['classes'], 300, rows)
+    text = t.run(t.helio, 'print', '-statistics', result.experiment).out
+    t.equal(re.findall(r'Linked classes of Java: +(\d+)', text), [str(rows[1]['classes'])], text)
+
+
+@test()
 def each_compilation(t):
     """What is compiled anew is a function of its own in machine mode: its time, its code at its addresses, its lines; in user mode they are one."""
     t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Recompiled.java').status, 0, 'javac')

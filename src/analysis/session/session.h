@@ -105,6 +105,7 @@ struct process_info {
 	double before_seconds;	   /* CPU time at <before recording>, which is not in these */
 	uint64_t collection_count; /* Java's, of garbage */
 	double collection_seconds; /* that they took */
+	uint64_t class_count;	   /* of Java, linked */
 	uint64_t compiled_count, compiled_bytes; /* Java's methods, each compilation */
 	bool heap_unseen;			 /* the heap was traced, and no allocation seen */
 };

@@ -303,6 +303,7 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->before_seconds = (double)profile->before_us / 1e6;
 	info->collection_count = profile->collections.list.count;
 	info->collection_seconds = (double)profile->collections.sum_ns / 1e9;
+	info->class_count = profile->class_count;
 	count_compiled(info, &process->map);
 	info->heap_unseen = process->traces[TRACE_HEAP].present && !process->heap.peak_blocks;
 	for (size_t state = 0; state < PROFILE_STATES; state++)

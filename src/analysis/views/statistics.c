@@ -111,6 +111,7 @@ struct statistics statistics_of_process(const struct process_info *process)
 		.before_seconds = process->before_seconds,
 		.collections = process->collection_count,
 		.collection_seconds = process->collection_seconds,
+		.classes = process->class_count,
 		.compiled = process->compiled_count,
 		.compiled_bytes = process->compiled_bytes,
 	};
@@ -167,6 +168,7 @@ static bool add_process(struct statistics_sum *sum, const struct process_info *p
 	sum->whole.before_seconds += own.before_seconds;
 	sum->whole.collections += own.collections;
 	sum->whole.collection_seconds += own.collection_seconds;
+	sum->whole.classes += own.classes;
 	sum->whole.compiled += own.compiled;
 	sum->whole.compiled_bytes += own.compiled_bytes;
 	for (int i = 0; i < STATISTICS_STATES; i++)

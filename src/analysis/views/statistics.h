@@ -29,6 +29,7 @@ struct statistics {
 	double before_seconds; /* CPU time before the recording, which is in no other number */
 	uint64_t collections;  /* Java's, of garbage; of a whole process */
 	double collection_seconds;
+	uint64_t classes;		   /* of Java, linked; likewise */
 	uint64_t compiled, compiled_bytes; /* Java's methods, each compilation; likewise */
 	bool is_sum; /* of several processes: begins and ends at no one moment */
 };

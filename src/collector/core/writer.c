@@ -32,7 +32,7 @@ static const char profile_description[] =
 	"0x89 group: length bytes   0x8a parent of the group: length bytes   "
 	"0x8b garbage collection: begin-ns duration-ns   "
 	"0x8c more of it: bytes-before+1 bytes-after+1 cause: length bytes   collector: length "
-	"bytes\n";
+	"bytes   0x8d class of Java linked: time-us\n";
 
 int writer_open(void)
 {
@@ -141,6 +141,16 @@ void writer_collection(struct thread *thread, const struct writer_collection *co
 	out = varint_put(out, collection->after + 1);
 	out = put_words(out, collection->cause);
 	record_buffer_commit(&thread->lane, put_words(out, collection->collector));
+}
+
+void writer_class(struct thread *thread, uint64_t time_ns)
+{
+	uint8_t *out = reserve(thread);
+
+	if (!out)
+		return;
+	*out++ = FORMAT_TAG_CLASS;
+	record_buffer_commit(&thread->lane, varint_put(out, time_to_us(time_ns)));
 }
 
 void writer_thread_pause(struct thread *thread, uint64_t time_ns)

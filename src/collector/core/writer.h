@@ -27,6 +27,8 @@ struct writer_collection {
 	const char *cause, *collector;	/* "": not known */
 };
 void writer_collection(struct thread *thread, const struct writer_collection *collection);
+/* The thread has linked a class of Java. */
+void writer_class(struct thread *thread, uint64_t time_ns);
 /* Recording stops or goes on for the thread, by the window of -t. */
 void writer_thread_pause(struct thread *thread, uint64_t time_ns);
 void writer_thread_resume(struct thread *thread, uint64_t time_ns);

@@ -5,17 +5,45 @@
  * and loaded by then is asked for once.
  */
 #include "collector/runtimes/java.h"
+#include "collector/core/clock_window.h"
 #include "collector/core/log.h"
+#include "collector/core/thread.h"
 #include "collector/core/thread_name.h"
+#include "collector/core/time.h"
+#include "collector/core/writer.h"
 #include "collector/runtimes/java_private.h"
 #include "collector/storage/recording.h"
 
 static jvmtiEnv *tools;
 
+struct thread *java_recorded_thread(uint64_t now_ns)
+{
+	bool records = atomic_load(&collector.recording) && collector_is_ours();
+	struct thread *thread = records ? thread_current() : NULL;
+
+	return thread && clock_is_recording(thread, now_ns) ? thread : NULL;
+}
+
 /* Without a handler of this event AsyncGetCallTrace gives nothing. */
 static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class)
 {
 	(void)jvmti, (void)env, (void)thread, (void)class;
+}
+
+/*
+ * The event of loading comes again for each other loader that finds the class, the one of linking
+ * once.
+ */
+static void note_class(void)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct thread *thread = java_recorded_thread(now_ns);
+
+	if (!thread)
+		return;
+	thread_lock(thread);
+	writer_class(thread, now_ns);
+	thread_unlock(thread);
 }
 
 /* A handler of ours can be told only of methods that have an id. */
@@ -31,6 +59,7 @@ static void make_ids(jvmtiEnv *jvmti, jclass class)
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class)
 {
 	(void)thread;
+	note_class();
 	make_ids(jvmti, class);
 	java_api_prepare(jvmti, env, class);
 	java_names_write(jvmti);

@@ -4,12 +4,10 @@
  * all others for a collection sends both, and may not use JNI nor allocate in between: readings of
  * the clock and of the machine's memory, and one record of the thread's profile, do neither.
  */
-#include "collector/core/clock_window.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
 #include "collector/runtimes/java_private.h"
-#include "collector/storage/recording.h"
 
 /* CLOCK_MONOTONIC; 0: none is under way. */
 static _Atomic uint64_t begin_ns;
@@ -27,11 +25,10 @@ static void JNICALL on_start(jvmtiEnv *jvmti)
 static void JNICALL on_finish(jvmtiEnv *jvmti)
 {
 	uint64_t begun_ns = atomic_exchange(&begin_ns, 0), now_ns = clock_now_ns();
-	bool records = begun_ns && atomic_load(&collector.recording) && collector_is_ours();
-	struct thread *thread = records ? thread_current() : NULL;
+	struct thread *thread = begun_ns ? java_recorded_thread(now_ns) : NULL;
 
 	(void)jvmti;
-	if (!thread || !clock_is_recording(thread, now_ns))
+	if (!thread)
 		return;
 
 	const struct writer_collection collection = {

@@ -31,6 +31,9 @@ void java_names_forget(void);
 void java_write_names(void);
 void java_end(void);
 
+/* The calling thread, if what it does now is to be recorded; NULL: it is not. */
+struct thread *java_recorded_thread(uint64_t now_ns);
+
 /* java_late.c: in the child of a fork. */
 void java_late_forget(void);
 

@@ -144,6 +144,8 @@ static void add_interval(struct result *result, const struct statistics *interva
 		add_seconds(result, facts, "Garbage collection (sec.)",
 			    interval->collection_seconds);
 	}
+	if (interval->classes)
+		add_count(result, facts, "Linked classes of Java", interval->classes);
 	if (interval->compiled) {
 		add_count(result, facts, "Compiled methods of Java", interval->compiled);
 		add_count(result, facts, "Bytes of their code", interval->compiled_bytes);
@@ -216,6 +218,8 @@ static void set_interval(struct result *result, const struct process_info *proce
 		part_set(result, row, "collections", value_count(interval->collections));
 		part_set(result, row, "collection_s", value_real(interval->collection_seconds, 3));
 	}
+	if (interval->classes)
+		part_set(result, row, "classes", value_count(interval->classes));
 	if (interval->compiled) {
 		part_set(result, row, "compiled", value_count(interval->compiled));
 		part_set(result, row, "compiled_bytes", value_count(interval->compiled_bytes));
