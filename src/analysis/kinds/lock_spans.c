@@ -210,10 +210,11 @@ static const struct change *next_change(const struct spans *spans, const struct 
 		else
 			high = middle;
 	}
+	if (low == spans->changes.count)
+		return NULL;
 	const struct change *next = &spans->changes.items[low];
 
-	if (low == spans->changes.count || next->process != process || next->object != object ||
-	    next->time_ns >= end_ns)
+	if (next->process != process || next->object != object || next->time_ns >= end_ns)
 		return NULL;
 	while (low + 1 < spans->changes.count &&
 	       !compare_keys(next + 1, process, object, next->time_ns))
