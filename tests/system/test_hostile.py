@@ -461,6 +461,30 @@ def more_locks_than_are_kept(t):
     t.near(held['unknown_s'], all_rows['rows'][0]['sync'], 'waited for whom is not known, each wait once', absolute=1e-5)
 
 
+def locks_of_a_block(path, count):
+    """So many waits of 1 ns for a lock each, at each 16th byte from address 16 on: half of them in a block, the others only addresses."""
+    record(path, 'locks', 1)
+    log = path / 'log.xml'
+    log.write_text(log.read_text().replace('<setting name="sync"', '<setting name="heap" value="all"/>\n<setting name="sync"', 1))
+    block = b'\x20\1' + golden.zigzag(16) + golden.varint(16 * (count // 2))
+    for name, data in {**trace('heaptrace', block), **trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * count)}.items():
+        golden.write(path, name, data)
+
+
+@test(alone=True)
+def more_named_locks_than_are_kept(t):
+    """A filter by names of locks that are hundreds of thousands chooses those that have the name; what it keeps of each is its name."""
+    path, counts, spent = t.directory / 'hostile.er', (280000, 840000), []  # halves of these are more than PLAIN_ALWAYS of lock_scan.c
+    for count in counts:
+        locks_of_a_block(path, count)
+        spent.append(spend(t, 'print', '-filters', 'SLOCK IN LOCKNAME("block.*")', '-functions', path)[1])
+        for which, waits in ('IN LOCKNAME("block.*")', count // 2), ('IN LOCKNAME("block.* byte (0|16|%d|%d)")' % (8 * count - 16, 8 * count), 3), ('== 1', count // 2):
+            rows = t.print(path, '-limit', '2', '-filters', f'SLOCK {which}', '-locks')[-1]['rows']
+            t.equal(rows[0]['syncn'], waits, f'{count}: SLOCK {which}')
+    each = (spent[1] - spent[0]) / ((counts[1] - counts[0]) // 2)
+    t.check(each <= 256, f'{each:.0f} bytes for a lock')
+
+
 def meet(number, bits):
     """A number whose bits, mixed as by the finaliser of splitmix64, are those of `number` with so many zeros behind: without a secret all have one place."""
     mask = (1 << 64) - 1

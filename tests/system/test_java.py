@@ -700,6 +700,29 @@ def child_of_attached(t):
         t.equal(program.end(), (0, 'done\n'), 'status and output')
 
 
+@test
+def what_only_pretends_to_be_a_machine(t):
+    """A library with the name of a machine's: whatever it does with a thread of ours, `helio attach` ends, and unless it is the thread that crashes, the program goes on, which can unload the library as without us."""
+    need_agent(t)
+    library, program = t.directory / 'libjvm.so', t.directory / 'pretends'
+    build = [t.need('gcc'), '-O1', SOURCE / 'pretends.c', '-o']
+    t.equal(t.run(*build, library, '-shared', '-fPIC', '-Wl,-soname,libjvm.so').status, 0, 'library')
+    t.equal(t.run(*build, program, '-DPROGRAM').status, 0, 'program')
+    for how in 'refuses', 'empty', 'never', 'leads nowhere':
+        experiment = t.directory / f'{how[:2]}.er'
+        with Program(t, program, library, env={**os.environ, 'PRETENDS': how}) as process:
+            result = t.run(t.helio, 'attach', '--for', '200ms', '-o', experiment, process.pid)
+            t.check(experiment.exists(), f'{how}: {result.err}')
+            if how == 'leads nowhere':
+                continue
+            t.equal((result.status, process.process.poll()), (0, None), f'{how}: {result.err}')
+            t.equal(t.run(t.helio, 'print', '-functions', experiment).status, 0, how)
+            if how == 'never':  # where the thread still is
+                t.equal(process.end(), (0, 'done\nunloaded\n'), how)
+            else:
+                t.equal(process.end('uq'), (0, 'unloaded\ndone\n'), how)
+
+
 SOURCE_OF_PACKAGE = '''package pkg.deep;
 public class Burner {
 	public static void main(String[] args) {

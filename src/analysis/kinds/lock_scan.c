@@ -85,7 +85,8 @@ static bool may_add_plain(struct lock_scan *scan)
 
 	if (room < PLAIN_ALWAYS)
 		room = PLAIN_ALWAYS;
-	scan->is_over = scan->parts < 2 && scan->most && scan->plain.items.count >= room;
+	scan->is_over =
+		scan->parts < 2 && (scan->most || scan->place) && scan->plain.items.count >= room;
 	return !scan->is_over;
 }
 
@@ -444,18 +445,20 @@ static void scan_piece(const struct scan_piece *piece, void *state)
 	pthread_mutex_unlock(&scan->mutex);
 }
 
+/* What is of another part has no name in the first one, and that which the other has given it. */
 static void name_piece(const struct event_run *run, void *arg)
 {
 	struct lock_scan *scan = arg;
 
-	for (size_t row = 0; row < run->count; row++) {
+	for (size_t row = 0; row < run->count && !scan->is_over; row++) {
 		struct lock_event event;
 		uint32_t of;
 
 		if (!lock_event_read(run, row, &event))
 			continue;
 		of = lock_of_row(scan, &event, run, row);
-		scan->place(scan, of == NO_LOCK ? NULL : lock_at(scan, of)->name, run, row);
+		if (of != NO_LOCK || !scan->part)
+			scan->place(scan, of == NO_LOCK ? NULL : lock_at(scan, of)->name, run, row);
 	}
 }
 
@@ -619,7 +622,10 @@ static void scan_parts(struct lock_scan *scan, size_t parts, void *const *states
 		scan_part(scan, states);
 		if (scan->is_over)
 			return;
-		keep_part(scan);
+		if (scan->place)
+			forget_part(scan);
+		else
+			keep_part(scan);
 	}
 }
 
@@ -627,7 +633,19 @@ static void begin(struct lock_scan *scan, struct session *session)
 {
 	pthread_mutex_init(&scan->mutex, NULL);
 	scan->session = session;
+	scan->rows = rows_of(session);
 	scan->found = xcalloc(FOUND_LOCKS, sizeof(*scan->found));
+}
+
+/* At once, or, where that are too many locks, in parts. */
+static void scan_as_needed(struct lock_scan *scan, void *const *states)
+{
+	scan_parts(scan, scan->parts ? scan->parts : 1, states);
+	if (!scan->is_over)
+		return;
+	forget_all(scan);
+	scan->is_over = false;
+	scan_parts(scan, PLAIN_PER_ROWS, states);
 }
 
 void lock_scan_run(struct lock_scan *scan, struct tally *tally)
@@ -639,14 +657,8 @@ void lock_scan_run(struct lock_scan *scan, struct tally *tally)
 		states[i] = scan;
 	begin(scan, tally->session);
 	scan->tally = tally;
-	scan->rows = rows_of(scan->session);
 	scan->total.name = "<Total>";
-	scan_parts(scan, scan->parts ? scan->parts : 1, states);
-	if (scan->is_over) {
-		forget_all(scan);
-		scan->is_over = false;
-		scan_parts(scan, PLAIN_PER_ROWS, states);
-	}
+	scan_as_needed(scan, states);
 	for (size_t i = 0; i < scan->named.items.count; i++)
 		*vec_push(&scan->locks) = scan->named.items.items[i];
 	free(states);
@@ -655,8 +667,7 @@ void lock_scan_run(struct lock_scan *scan, struct tally *tally)
 void lock_scan_names(struct lock_scan *scan, struct session *session)
 {
 	begin(scan, session);
-	scan->parts = 1;
-	scan_part(scan, NULL);
+	scan_as_needed(scan, NULL);
 }
 
 void lock_scan_fini(struct lock_scan *scan)

@@ -13,11 +13,12 @@
 /* A machine has just been made by the calling thread: JavaVM *, JNIEnv *. Not in a handler. */
 void java_begin(void *vm, void *env);
 /*
- * A machine that runs already: java_late_run() is for a thread of its own, and returns when the
- * recording is over.  False of begin: it is not wanted.  java_late_fail(): there is no such thread.
- * java_late_end(): the recording is to end; true when all that was met before is written, and
- * nothing will be any more.  java_late_ended(): java_late_run() has returned.
+ * A machine that runs already, if there is one: java_late_run() is for a thread of its own, and
+ * returns when the recording is over.  False of begin: it is not wanted.  java_late_fail(): there
+ * is no such thread.  java_late_end(): the recording is to end; true when all that was met before
+ * is written, and nothing will be any more.  java_late_ended(): java_late_run() has returned.
  */
+bool java_machine_is_there(void);
 bool java_late_begin(void);
 void java_late_fail(void);
 void java_late_run(void);

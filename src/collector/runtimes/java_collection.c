@@ -51,12 +51,24 @@ void java_collection_add(jvmtiEventCallbacks *callbacks)
 	callbacks->GarbageCollectionFinish = on_finish;
 }
 
+/* A process has one machine, whose tables stay where they are: a callback of the recording before
+ * may still be reading what was found. */
+static void find_places(void)
+{
+	static bool found;
+
+	if (found)
+		return;
+	found = true;
+	java_heap_begin();
+	java_counters_begin();
+}
+
 void java_collection_begin(jvmtiEnv *jvmti)
 {
 	const jvmtiCapabilities wanted = {.can_generate_garbage_collection_events = 1};
 
-	java_heap_begin();
-	java_counters_begin();
+	find_places();
 	if (!(*jvmti)->AddCapabilities(jvmti, &wanted) &&
 	    !(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE,
 						JVMTI_EVENT_GARBAGE_COLLECTION_START, NULL))

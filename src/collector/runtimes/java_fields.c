@@ -3,15 +3,33 @@
  * What HotSpot exports for debuggers: a table of fields of its own types, with their offsets, or
  * their addresses where they are static.
  */
+#include "collector/core/next_functions.h"
+#include "collector/runtimes/java.h"
 #include "collector/runtimes/java_private.h"
 
 #include <dlfcn.h>
 
+/* To be given back: the program may unload what is called so. */
+static void *open_machine(void)
+{
+	return dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+}
+
+bool java_machine_is_there(void)
+{
+	void *machine = open_machine();
+
+	return machine && !NEXT(dlclose)(machine);
+}
+
 const void *java_machine_symbol(const char *name)
 {
-	void *machine = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+	void *machine = open_machine();
+	const void *symbol = machine ? dlsym(machine, name) : NULL;
 
-	return machine ? dlsym(machine, name) : NULL;
+	if (machine)
+		NEXT(dlclose)(machine);
+	return symbol;
 }
 
 static uint64_t word_at(const char *name)

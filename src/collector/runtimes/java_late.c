@@ -14,7 +14,6 @@
 #include "collector/storage/recording.h"
 #include "format/attach.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -38,8 +37,7 @@ static bool without_machine;  /* it is in the process that this one was forked f
 
 static JavaVM *find_machine(void)
 {
-	void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-	void *function = library ? dlsym(library, "JNI_GetCreatedJavaVMs") : NULL;
+	const void *function = java_machine_symbol("JNI_GetCreatedJavaVMs");
 	JavaVM *machine = NULL;
 	jsize count = 0;
 

@@ -101,11 +101,6 @@ static void *run_late(void *unused)
 	return NULL;
 }
 
-static bool has_machine(void)
-{
-	return dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-}
-
 /*
  * By the C library's own function, or what leads there while an attacher's jump lies in it: the
  * wrapper would open signals, in a thread that is held in the middle of the program.
@@ -140,7 +135,7 @@ static void take_faults(void)
 
 static void begin_late(void)
 {
-	if (!has_machine() || !java_late_begin())
+	if (!java_machine_is_there() || !java_late_begin())
 		return;
 	take_faults();
 	if (!make_thread())
