@@ -439,6 +439,12 @@ void clock_begin_program(struct thread *thread)
 	writer_thread_begin(thread, clock->last.now_ns);
 }
 
+bool clock_met_switch(const struct thread *thread)
+{
+	return switches_are_seen() && switches_pauses() == thread->clock.switch_pauses &&
+	       clock_has_waited(thread);
+}
+
 bool clock_has_waits(const struct thread *thread)
 {
 	const struct clock_account *clock = &thread->clock;

@@ -35,9 +35,16 @@ void clock_stopped(struct thread *thread, const struct unwind_regs *regs);
 /* The thread runs again after a wait: the pending wait belongs to these registers' stack. */
 void clock_switched_in(struct thread *thread, const struct unwind_regs *regs);
 
+/*
+ * Whether a signal that has come for something else stands for a switch of the calling thread, too:
+ * it has waited since its last reading, and each switch is signalled.
+ */
+bool clock_met_switch(const struct thread *thread);
+
 /* Whether the calling thread has waits on its account that are worth a call stack. */
 bool clock_has_waits(const struct thread *thread);
-/* Accounts for everything up to now; `stack` is where the thread is. For the calling thread. */
+/* Accounts for everything up to now; `stack` is where waits were that no event has told of. For the
+ * calling thread. */
 void clock_settle(struct thread *thread, uint32_t stack);
 
 /* Accounts for the calling thread's time up to now; writes nothing, but for a pause that began. */

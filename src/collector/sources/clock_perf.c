@@ -275,6 +275,21 @@ static __attribute__((noinline)) bool is_in_stretch(const struct thread *thread)
 		       atomic_load_explicit(&thread->overhead.rest_until_ns, memory_order_relaxed);
 }
 
+/*
+ * A tick that is none: of two events that meet one is signalled, and this may be the switch's, too.
+ * Without that a stop of a young process went to its exit.
+ */
+static __attribute__((noinline)) void take_met_switch(const struct unwind_regs *regs)
+{
+	struct thread *thread = thread_current_if_known();
+
+	if (!thread || !thread_try_lock(thread))
+		return;
+	if (clock_met_switch(thread))
+		clock_switched_in(thread, regs);
+	thread_unlock(thread);
+}
+
 /* is_switch: of two events for one switch, only one is signalled. */
 static void take(struct thread *thread, uint64_t event, struct counter_signal *counted,
 		 bool is_switch, const struct unwind_regs *regs)
@@ -288,7 +303,7 @@ static void take(struct thread *thread, uint64_t event, struct counter_signal *c
 
 	if (counted->locked && event == PERF_EVENT_TICK && !early && !phase_has_timer(thread))
 		clock_tick(thread, regs);
-	else if (counted->locked && is_switch)
+	else if (counted->locked && (is_switch || clock_met_switch(thread)))
 		clock_switched_in(thread, regs);
 	if (event == PERF_EVENT_TICK)
 		vary_interval(thread);
@@ -326,15 +341,17 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 	uint64_t rest_ns;
 
 	overhead_end_rest();
-	if (!is_switch && overhead_rests())
+	stack_interrupted(&regs, context);
+	if (!is_switch && overhead_rests()) {
+		take_met_switch(&regs);
 		return;
+	}
 	/* This thread was just being born then, or it could not be done. */
 	if (event == PERF_EVENT_TICK && atomic_load_explicit(&later, memory_order_relaxed))
 		widen();
 	if (event == PERF_EVENT_LATER)
 		event = PERF_EVENT_TICK;
 	overhead_enter(&mark, event != PERF_EVENT_TICK && !is_switch);
-	stack_interrupted(&regs, context);
 	struct thread *thread = thread_interrupted(&regs);
 
 	/* Where time is short a preemption's can wait for the next event. */
@@ -342,6 +359,7 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 	    !clock_has_waited(thread))
 		return;
 	if (event == PERF_EVENT_TICK && is_in_stretch(thread)) {
+		take_met_switch(&regs);
 		overhead_leave(thread, &mark, OVERHEAD_TICK, &rest_ns);
 		return;
 	}

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits that no event of their own told of, and threads that no event can tell of: where their time goes."""
+from harness import Skip, perf_allowed, test
+from test_code import build
+
+STOPS_YOUNG = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static volatile int sink;
+static double now(clockid_t clock)
+{
+	struct timespec time;
+	clock_gettime(clock, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+static __attribute__((noinline)) void stop_here(void)
+{
+	raise(SIGSTOP);
+	sink++;
+}
+static __attribute__((noinline)) void await(pid_t child, int options)
+{
+	waitpid(child, NULL, options);
+	sink++;
+}
+static __attribute__((noinline)) pid_t begin_child(void)
+{
+	pid_t child = fork();
+	sink++;
+	return child;
+}
+static __attribute__((noinline)) void nap(void)
+{
+	usleep(4000);
+	sink++;
+}
+/* Each child works for a little longer than the one before, and stops then. */
+int main(int count, char **words)
+{
+	int children = atoi(words[1]);
+	double stopped = 0, shortest = 1e9;
+	for (int i = 0; i < children; i++) {
+		pid_t child = begin_child();
+		if (!child) {
+			double end = now(CLOCK_THREAD_CPUTIME_ID) + i * 0.0008 / children;
+			while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+				sink++;
+			stop_here();
+			exit(0);
+		}
+		await(child, WUNTRACED);
+		double begin = now(CLOCK_MONOTONIC);
+		nap();
+		double lasted = now(CLOCK_MONOTONIC) - begin;
+		stopped += lasted;
+		shortest = lasted < shortest ? lasted : shortest;
+		kill(child, SIGCONT);
+		await(child, 0);
+	}
+	printf("stopped %.6f\nshortest %.6f\n", stopped, shortest);
+	return count - 2;
+}
+"""
+
+
+@test
+def stops_of_young_processes(t):
+    """A tick that is taken for nothing, since it came too early, may stand for the end of a stop, too: of two that meet one is signalled."""
+    if not perf_allowed():
+        raise Skip('perf events are not allowed')
+    children = 600
+    program = build(t, 'young', ('young.c', STOPS_YOUNG), flags=('-O1', '-g'))
+    result = t.collect(program, str(children), engine='perf')
+    rows = t.functions(result.experiment, 'i.stop', 'i.sleep')
+    truth = result.truth()
+    t.within(rows['stop_here']['i.stop'] >= 0.99 * truth['stopped'], f'stopped for {truth}: {rows["stop_here"]}')
+    # the children do nothing else that waits: what sleeps and is not their parent was a stop
+    elsewhere = rows['<Total>']['i.sleep'] - sum(rows.get(name, {}).get('i.sleep', 0) for name in ('begin_child', 'await', 'nap'))
+    t.within(elsewhere < 0.9 * truth['shortest'], f'Sleep of {elsewhere} s in {rows}: {truth}')
