@@ -3,6 +3,8 @@
 from harness import Skip, perf_allowed, test
 from test_code import build
 
+NO_STACK = '<no call stack recorded>'
+
 STOPS_YOUNG = r"""
 #include <signal.h>
 #include <stdio.h>
@@ -81,3 +83,43 @@ def stops_of_young_processes(t):
     # the children do nothing else that waits: what sleeps and is not their parent was a stop
     elsewhere = rows['<Total>']['i.sleep'] - sum(rows.get(name, {}).get('i.sleep', 0) for name in ('begin_child', 'await', 'nap'))
     t.within(elsewhere < 0.9 * truth['shortest'], f'Sleep of {elsewhere} s in {rows}: {truth}')
+
+
+RESTS = r"""
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int sink;
+static __attribute__((noinline)) void rest(void)
+{
+	usleep(2000);
+	sink++;
+}
+static __attribute__((noinline)) void await(pid_t child)
+{
+	waitpid(child, NULL, 0);
+	sink++;
+}
+int main(void)
+{
+	for (int i = 0; i < 30; i++) {
+		pid_t child = fork();
+		if (!child) {
+			rest();
+			exit(0);
+		}
+		await(child);
+	}
+	return 0;
+}
+"""
+
+
+@test(engines=True)
+def waits_between_two_looks(t, engine):
+    """What waits for less than the time between two looks, and ends then: its exit has waited for nothing."""
+    program = build(t, 'rests', ('rests.c', RESTS), flags=('-O1', '-g'))
+    result = t.collect(program, engine=engine)
+    rows = t.functions(result.experiment, 'i.sleep', 'e.sleep', whole=True)
+    known = sum(rows.get(name, {}).get('i.sleep', 0) for name in ('rest', 'await', NO_STACK))
+    t.ratio(known, rows['<Total>']['e.sleep'], 0.99, 1.001, 'where it can have waited')

@@ -400,18 +400,17 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	profile_source.finish_counts();
 	modules_update();
 	maps_log_code();
-	uint32_t stack = profile_source.own_stack();
-
 	profile_source.gather();
-	profile_source.settle_left(stack);
-	profile_source.settle_all(stack);
+	/* What it waited for was not here. */
+	profile_source.settle_left(FORMAT_NO_STACK);
+	profile_source.settle_all(FORMAT_NO_STACK);
 	profile_source.leave_process();
 	own_time_settled();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
 
 	thread_name_all();
 	pending_call_write_all();
-	profile_source.settle_all(profile_source.own_stack());
+	profile_source.settle_all(FORMAT_NO_STACK);
 	atomic_store(&collector.settled, true);
 	profile_source.spread();
 	uint64_t cpu_ns = collector_cpu_ns() - (clock_own_cpu_ns() - before_ns);

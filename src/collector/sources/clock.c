@@ -184,22 +184,26 @@ static void emit_woken(struct thread *thread, int64_t before_ns, uint32_t stack,
 }
 
 /*
- * Writes all that is pending, for want of an event.  `stack` is where the thread is, 0 if there
- * is none better than its start.  Waits end there; CPU time was spent anywhere, so it belongs to
- * the last tick, or to nothing.
+ * Writes all that is pending, for want of an event.  `stack` is where the thread has waited, 0 if
+ * that is not known: it was somewhere below the thread's start routine.  CPU time was spent
+ * anywhere, so it belongs to the last tick, or to nothing, and so does the time in the queue, which
+ * a computing thread has beside it.
  */
 static void emit_rest(struct thread *thread, enum format_state cpu_state, uint32_t stack)
 {
-	if (!stack)
-		stack = thread->start_stack ? thread->start_stack : FORMAT_NO_STACK;
-	emit_stop(thread, stack);
+	uint32_t waited = stack ? stack : thread->start_stack;
+
+	emit_stop(thread, waited);
 	if (phase_is_young(thread))
 		phase_settle(thread, cpu_state);
 	else if (!phase_rest_of_old(thread))
 		clock_record(thread, cpu_state, &thread->clock.cpu_pending_ns, thread->cpu_stack,
 			     &thread->cpu_context);
-	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
-	emit(thread, FORMAT_STATE_SLEEP, &thread->clock.blocked_pending_ns, stack);
+	if (!stack && thread->cpu_stack)
+		clock_record(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns,
+			     thread->cpu_stack, &thread->cpu_context);
+	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, waited);
+	emit(thread, FORMAT_STATE_SLEEP, &thread->clock.blocked_pending_ns, waited);
 }
 
 /* Moves the accounting on to `reading` with nothing of it recorded. */

@@ -69,7 +69,7 @@ static void finish_thread(struct thread *thread)
 	ompt_thread_end(thread);
 	overhead_thread_end(thread);
 	thread_lock(thread);
-	clock_settle(thread, thread->start_stack);
+	clock_settle(thread, FORMAT_NO_STACK);
 	phase_leave(thread);
 	thread_name_end(thread);
 	writer_thread_end(thread, thread->clock.last.now_ns);
