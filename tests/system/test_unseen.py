@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waits that no event of their own told of, and threads that no event can tell of: where their time goes."""
+import os
+
 from harness import Skip, perf_allowed, test
 from test_code import build
 
@@ -123,3 +125,58 @@ def waits_between_two_looks(t, engine):
     rows = t.functions(result.experiment, 'i.sleep', 'e.sleep', whole=True)
     known = sum(rows.get(name, {}).get('i.sleep', 0) for name in ('rest', 'await', NO_STACK))
     t.ratio(known, rows['<Total>']['e.sleep'], 0.99, 1.001, 'where it can have waited')
+
+
+YIELDS = r"""
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static double used(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+/* Two of them on one processor: each gives it to the other. */
+int main(int count, char **words)
+{
+	double seconds = atof(words[1]);
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(atoi(words[2]), &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		return 1;
+	pid_t child = fork();
+	while (!child || used() < seconds)
+		sched_yield();
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	printf("used %.6f\n", used());
+	return count - 3;
+}
+"""
+
+
+@test(alone=True)
+def ends_of_own_threads(t):
+    """
+    Where there are too many switches, or events rest, a thread of the collector's switches events on again and ends. What the kernel takes to end it, after its
+    own last look at its clock, is as much the collector's as what it used before that.
+    """
+    if not perf_allowed():
+        raise Skip('perf events are not allowed')
+    program = build(t, 'yields', ('yields.c', YIELDS), flags=('-O1', '-g'))
+    result = t.collect(program, '1.5', str(min(os.sched_getaffinity(0))), engine='perf', options=('-p', 'hi', '-F', 'off'))
+    process = t.read(result.experiment)['']
+    counts = [event for event in process['log_events'] if event['kind'] == 'counters'][-1]
+    before = (int(counts['before_user_us']) + int(counts['before_system_us'])) / 1e6
+    told = int(counts['cpu_ns']) / 1e9
+    own = int(counts['process_cpu_ns']) / 1e9 - told - before
+    # it has one thread: what its clock says is all that it has used
+    t.within(own > 10 * abs(told + before - result.truth()['used']),
+             f'{told} and {before} s, not {result.truth()["used"]}, where threads of the collector took {own}')

@@ -4,6 +4,7 @@
 #include "collector/arch/sys.h"
 #include "collector/core/clock_look.h"
 #include "collector/core/rawthread.h"
+#include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/storage/recording.h"
 
@@ -11,6 +12,16 @@ static struct {
 	_Atomic int tid;
 	const _Atomic unsigned *alive;
 } own_threads[PROCESS_CPU_OWN];
+
+/* Of our threads, those that had ended when the recording began. */
+static uint64_t ended_before, ended_cpu_before_ns;
+
+void process_cpu_begin(void)
+{
+	collector.cpu_before_ns = process_cpu_ns();
+	ended_before = rawthread_ended_count();
+	ended_cpu_before_ns = rawthread_ended_cpu_ns();
+}
 
 void process_cpu_note(enum process_cpu_own own, int tid, const _Atomic unsigned *alive)
 {
@@ -38,4 +49,15 @@ uint64_t process_cpu_ns(void)
 uint64_t collector_cpu_ns(void)
 {
 	return process_cpu_ns() - collector.cpu_before_ns - process_cpu_own_ns(PROCESS_CPU_MONITOR);
+}
+
+uint64_t process_cpu_of_own_ends_ns(uint64_t left_ns)
+{
+	uint64_t ours = rawthread_ended_count() - ended_before;
+	uint64_t begun = atomic_load(&collector.threads), living = thread_count();
+	uint64_t theirs = begun > living ? begun - living : 0;
+	uint64_t seen_ns = rawthread_ended_cpu_ns() - ended_cpu_before_ns;
+	uint64_t part_ns = ours ? left_ns / (ours + theirs) * ours : 0;
+
+	return part_ns < seen_ns ? part_ns : seen_ns;
 }

@@ -22,5 +22,14 @@ uint64_t process_cpu_own_ns(enum process_cpu_own own);
 uint64_t process_cpu_ns(void);
 /* … since the recording began, the monitor's taken out. */
 uint64_t collector_cpu_ns(void);
+/* The recording begins. */
+void process_cpu_begin(void);
+/*
+ * Of `left_ns` of that, which is in no event, the part that the kernel took to end threads of ours:
+ * no clock can be read that late.  Each thread that has ended since the recording began, the
+ * program's or ours, is taken to have cost the same; but ours no more than they are known to have
+ * used, as else they would hide what is missing.
+ */
+uint64_t process_cpu_of_own_ends_ns(uint64_t left_ns);
 
 #endif

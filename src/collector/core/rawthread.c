@@ -20,7 +20,7 @@
 
 enum { RAWTHREADS_MAX = 8, GONE_AFTER_NS = 1000 * 1000 * 1000 };
 
-static _Atomic uint64_t ended_cpu_ns;
+static _Atomic uint64_t ended_cpu_ns, ended_count;
 static _Atomic int32_t forbidden;
 static _Atomic int last_status; /* the process ends with that of its last thread, which is ours */
 
@@ -212,12 +212,13 @@ _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 	if (first_thread_has_ended() && task_has_ended(sys_getpid(), &status))
 		atomic_store(&last_status, status);
 
-	atomic_fetch_add(&ended_cpu_ns, clock_own_cpu_ns());
 	if (slot) {
 		own_use_thread(&slot->noted);
 		child_io_thread_end();
 		atomic_store(&slot->ended_ns, clock_now_ns());
 	}
+	atomic_fetch_add(&ended_count, 1);
+	atomic_fetch_add(&ended_cpu_ns, clock_own_cpu_ns()); /* last: the rest is nobody's */
 	arch_exit_thread(flag, atomic_load(&last_status));
 }
 
@@ -237,4 +238,9 @@ void rawthread_note_use(void)
 uint64_t rawthread_ended_cpu_ns(void)
 {
 	return atomic_load(&ended_cpu_ns);
+}
+
+uint64_t rawthread_ended_count(void)
+{
+	return atomic_load(&ended_count);
 }

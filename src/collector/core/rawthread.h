@@ -50,7 +50,9 @@ _Noreturn void rawthread_exit(_Atomic unsigned *flag);
 /* The calling thread, one that lives long, says now and then what it has used. */
 void rawthread_note_use(void);
 
-/* CPU time of those that have ended, in ns. */
+/* CPU time of those that have ended, in ns, but for what the kernel took to end them; and how many
+ * there were. */
 uint64_t rawthread_ended_cpu_ns(void);
+uint64_t rawthread_ended_count(void);
 
 #endif

@@ -242,7 +242,7 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 	atomic_store(&thread->own_work, true); /* until own_time_begun() */
 	thread->closed = true;
 	own_time_note_before();
-	collector.cpu_before_ns = process_cpu_ns();
+	process_cpu_begin();
 	profile_source.begin_process(thread);
 	thread_adopt(thread, thread->clock.last.now_ns);
 	signal_inherit();
@@ -345,13 +345,15 @@ static void put_process_usage(struct text *line)
 
 enum { COUNTERS_ROOM = 1408 };
 
-/* cpu_ns: the program's CPU time. */
+/* cpu_ns: the program's CPU time, with the ends of threads of ours. */
 static void put_counters(struct text *line, uint64_t cpu_ns)
 {
 	uint64_t monitor_ns = process_cpu_own_ns(PROCESS_CPU_MONITOR);
 	uint64_t recorded_ns = atomic_load(&collector.cpu_recorded_ns);
 	uint64_t dropped = atomic_load(&collector.dropped);
 
+	if (cpu_ns > recorded_ns && !dropped)
+		cpu_ns -= process_cpu_of_own_ends_ns(cpu_ns - recorded_ns);
 	log_event_begin(line, "counters");
 	text_attribute_decimal(line, "events", (int64_t)atomic_load(&collector.events));
 	text_attribute_decimal(line, "dropped", (int64_t)dropped);
@@ -580,7 +582,7 @@ int collector_begin_late(const char *words)
 	own_use_work_end();
 	if (result)
 		return result;
-	collector.cpu_before_ns = process_cpu_ns();
+	process_cpu_begin();
 	return 0;
 }
 
