@@ -83,6 +83,14 @@ static inline __attribute__((always_inline)) uint64_t churn(uint64_t seed, long 
 	return seed;
 }
 
+static double used_before_main;
+
+/* After the constructors of libraries, which those of a program come behind. */
+static __attribute__((constructor)) void note_begin(void)
+{
+	used_before_main = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 static inline double timeval_seconds(struct timeval time)
 {
 	return time.tv_sec + time.tv_usec / 1e6;
@@ -102,7 +110,9 @@ static inline void print_usage(double wall_start)
 	printf("system %.6f\n", timeval_seconds(usage.ru_stime));
 	printf("cpu %.6f\n", timeval_seconds(usage.ru_utime) + timeval_seconds(usage.ru_stime));
 	printf("thread_cpu %.6f\n", cpu_now());
+	printf("begun_cpu %.6f\n", used_before_main);
 	printf("preemptions %ld\n", usage.ru_nivcsw);
+	printf("waits %ld\n", usage.ru_nvcsw);
 	printf("maxrss_kb %ld\n", usage.ru_maxrss);
 	fflush(stdout);
 }
