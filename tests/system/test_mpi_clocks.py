@@ -14,8 +14,8 @@ from make_golden import block, file_header, packed, sample, varint, write, zigza
 
 MS = 1000000
 WORLD = b'MPI_COMM_WORLD#0:0-2'
-TEXTS = [b'MPI_Send', b'MPI_Recv', b'MPI_Barrier', WORLD]
-SEND, RECV, BARRIER = 1, 2, 3
+TEXTS = [b'MPI_Send', b'MPI_Recv', b'MPI_Barrier', WORLD, b'MPI_Ibarrier']
+SEND, RECV, BARRIER, IBARRIER = 1, 2, 3, 5
 LATENCY_MS = 0.02
 ROUNDS = 40
 
@@ -30,6 +30,10 @@ def receive(at, by, sender, tag):
 
 def barrier(at, by):
     return at, by - at, 10, BARRIER, 0, 0, 0, 0, 0
+
+
+def ibarrier(at):
+    return at, 0.01, 10, IBARRIER, 0, 0, 0, 0, 0
 
 
 def what_happens():
@@ -47,12 +51,16 @@ def what_happens():
     return calls
 
 
+def sorted_calls(calls):
+    return sorted(calls, key=lambda call: call[0] + call[1])
+
+
 def trace(calls, node, own_ns):
     """As make_kinds.rank_trace, whose times are whole ms."""
     records, time, stack = b'', 0, 0
     for number, value in enumerate(TEXTS, 1):
         records += b'\x85' + varint(number) + varint(len(value)) + value
-    for at, took, kind, function, peer, tag, sent, received, arrived in sorted(calls, key=lambda call: call[0] + call[1]):
+    for at, took, kind, function, peer, tag, sent, received, arrived in sorted_calls(calls):
         begin, end = own_ns(at), own_ns(at + took)
         records += bytes([kind | 0x40]) + varint(end - time) + zigzag(node - stack)
         time, stack = end, node
@@ -150,6 +158,25 @@ def clocks_without_messages(t):
     t.equal(waits['unknown_clocks'], 1, 'clocks that nothing is known of')
     t.near(late['late_sender', 1, 0], 0.05, 'late sender, by the wall clocks', 0, 1e-6)
     t.check('not known' in t.run(t.helio, 'print', '-mpistat', group).out, 'the text says so')
+
+
+@test
+def begun_barriers(t):
+    """MPI_Ibarrier waits for nobody: clocks are not bounded by it, and nobody waits at it."""
+    make_kinds.make(str(t.directory))
+    calls = what_happens()
+    for rank, begin in enumerate((100, 400, 700)):
+        calls[rank].append(ibarrier(begin + 0.3))
+    made, expected = SHIFTED['apart']
+    for rank, clock in enumerate(made):
+        make_rank(t.directory / f'begun.{rank}.er', t.directory / 'app', rank, clock, calls[rank])
+    group = t.directory / 'begun.erg'
+    group.write_text('#analyzer experiment group\n' + ''.join(f'begun.{rank}.er\n' for rank in range(3)))
+    clocks, _, waits, _ = found(t, group)
+    t.check(0 < waits['clock_error_s'] <= 8 * LATENCY_MS / 1000, f'an error of {waits["clock_error_s"]}')
+    for row, (host, ahead, _) in zip(clocks, expected):
+        t.check(abs(row['ahead_s'] - ahead) <= 2 * row['error_s'] + 1e-8, f'{host}: {row}')
+    t.equal([row['function'] for row in waits['rows'] if row['function'] == 'MPI_Ibarrier'], [], 'waits')
 
 
 def check_waits(t, what, group, measured):
