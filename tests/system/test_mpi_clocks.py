@@ -161,6 +161,68 @@ def clocks_without_messages(t):
 
 
 @test
+def timeline_of_ranks(t):
+    """Each rank's events are where they were in true time, which begins with the first rank, as exactly as is said; messages begin and end with their calls."""
+    truth = what_happens()
+    for name, (made, expected) in SHIFTED.items():
+        group = make_group(t, name, made)
+        page, messages, waits = t.print(group, '-timeline', '-events', '1', '1000', '-mpimessages', '0', '-mpiwaits')
+        first = min(begins for *_, begins in made)
+        # the line is the first rank's clock; made times are rounded to ns, the first moment of true time is off as well
+        slack = 2 * waits.get('clock_error_s', 0) + 2e-8
+        t.check(slack < 0.001, f'{name}: an error of {slack}')
+        t.equal([host['host'] for host in page.get('hosts', [])], [host for host, _, _ in expected], f'{name}: hosts')
+        t.equal(page.get('hosts') and max(host['error_s'] for host in page['hosts']) > 0, bool(expected) or None, f'{name}: errors')
+        for number, lane in enumerate(page['lanes']):
+            rank = lane['experiment'] - 1
+            shown = [(row['begin_s'], row['end_s']) for row in page['rows'] if row['lane'] == number]
+            happened = [((at - first) / 1000, (at + took - first) / 1000) for at, took, *_ in sorted_calls(truth[rank])]
+            t.equal(len(shown), len(happened), f'{name}: events of rank {rank}')
+            off = max(abs(a - b) for one, other in zip(shown, happened) for a, b in zip(one, other))
+            t.check(off <= slack, f'{name}: rank {rank} is off by {off}, more than {slack}')
+        edges = {round(row[edge] * 1e9) for row in page['rows'] for edge in ('begin_s', 'end_s')}
+        for row in messages['rows']:
+            for edge in ('begin_s', 'end_s'):
+                t.check(any(round(row[edge] * 1e9) + by in edges for by in (-1, 0, 1)), f'{name}: no event begins or ends with {row}')
+
+
+@test
+def parts_of_the_line(t):
+    """Cells, ranges and filters by the time of the line choose what lies there, of each rank; text and JSON say which clocks."""
+    for name in ('one', 'apart', 'fast'):
+        group = make_group(t, name, SHIFTED[name][0])
+        page = t.print(group, '-timeline', '-events', '1', '1000')[0]
+        ends = sorted((row['end_s'], row['lane']) for row in page['rows'])
+        span, cells, begin, end = page['end_s'], 7, 0.2504, 0.6103
+        cells_of = t.print(group, '-timeline', str(cells))[0]
+        found = {(row['lane'], row['cell']): row['events']['mpi'] for row in cells_of['rows']}
+        expected = {}
+        for at, lane in ends:
+            key = lane, int(at / cells_of['cell_s'])
+            expected[key] = expected.get(key, 0) + 1
+        t.check(abs(span - cells_of['end_s']) < 1e-9 and found == expected, f'{name}: cells {found}, not {expected}')
+        inside = [(at, lane) for at, lane in ends if begin <= at < end]
+        t.check(len({lane for _, lane in inside}) == 3 and 10 < len(inside) < len(ends) - 10, f'{name}: {len(inside)} of {len(ends)}')
+        part = t.print(group, '-timeline', '-from', str(begin), '-to', str(end), '3')[0]
+        t.equal(sum(lane['events']['mpi'] for lane in part['lanes']), len(inside), f'{name}: in the range')
+        chosen = t.print(group, '-filters', f'ATSTAMP >= {round(begin * 1e9)} && ATSTAMP < {round(end * 1e9)}', '-mpistat')[-1]
+        t.equal(sum(row['calls'] for row in chosen['rows'] if 'function' in row), len(inside), f'{name}: by a filter')
+        shifts = [round(lane.get('shift_s', 0) * 1e9) for lane in page['lanes']]
+        if name == 'one':
+            t.equal(shifts, [0, 3 * MS, 7 * MS], 'how much later each rank began')
+        text = t.run(t.helio, 'print', '-timeline', '10', group).out
+        t.equal('Clocks on one line: x; y, error 0.0000' in text, name != 'one', f'{name}: {text}')
+
+
+@test
+def apart_in_time(t):
+    """Experiments of one clock that did not run at once each begin at 0."""
+    group = make_group(t, 'after', [('a', 'x', 10**12 + rank * 3600 * 10**9, 0, 0) for rank in range(3)])
+    lanes = t.print(group, '-timeline', '4')[0]['lanes']
+    t.equal([lane.get('shift_s', 0) for lane in lanes], [0, 0, 0], 'shifts')
+
+
+@test
 def begun_barriers(t):
     """MPI_Ibarrier waits for nobody: clocks are not bounded by it, and nobody waits at it."""
     make_kinds.make(str(t.directory))
@@ -230,6 +292,6 @@ def json_of_clocks(t):
     """What is said of clocks is as the schema has it."""
     group = make_group(t, 'apart', SHIFTED['apart'][0])
     check = validator(t)
-    for answer in t.print(group, '-mpistat', '-mpiwaits', '-mpiwaitstacks'):
+    for answer in t.print(group, '-mpistat', '-mpiwaits', '-mpiwaitstacks', '-timeline', '3', '-timeline', '-events', '1', '3'):
         problems = [f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(answer)]
         t.check(not problems, f'{answer["command"]}: {problems[:3]}')

@@ -570,13 +570,19 @@ static void find_bounds(struct session *session, struct mpi_clocks *clocks)
 	matching_fini(&matching);
 }
 
+static bool is_cancelled(const struct session *session)
+{
+	return session->watch && session->watch->cancelled;
+}
+
 const struct mpi_clocks *mpi_clocks_of(struct session *session)
 {
 	struct mpi_worlds *worlds;
 
 	session_enter(session);
 	worlds = mpi_worlds_of(session);
-	if (worlds->clocks && worlds->clocks->is_partial) {
+	/* What is cancelled keeps what it has, to its end. */
+	if (worlds->clocks && worlds->clocks->is_partial && !is_cancelled(session)) {
 		mpi_clocks_free(worlds->clocks);
 		worlds->clocks = NULL;
 	}
@@ -585,8 +591,8 @@ const struct mpi_clocks *mpi_clocks_of(struct session *session)
 
 		if (clocks->are_several)
 			find_bounds(session, clocks);
-		clocks->is_partial = session->watch && session->watch->cancelled;
-		mpi_clocks_fit(clocks);
+		clocks->is_partial = is_cancelled(session);
+		mpi_clocks_fit(clocks, session);
 		worlds->clocks = clocks;
 		worlds->free_clocks = mpi_clocks_free;
 	}
