@@ -287,6 +287,87 @@ def namespaces_of_times(t):
             t.check(abs(seconds - min(ahead) - expected) <= 2 * answer['clock_error_s'] + 1e-6, f'{implementation}: {ahead}, by {answer["clock_error_s"]}')
 
 
+# Becomes another machine: another name, another boot, a clock of days more.
+MACHINE = """
+rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+if [ $((rank % 2)) = 1 ]; then
+    exec unshare -u -m -T --monotonic ${rank}00000 sh -c 'hostname node$0; mount --bind boot$0 /proc/sys/kernel/random/boot_id; exec "$@"' $rank "$@"
+fi
+exec "$@"
+"""
+
+
+def need_machines(t):
+    """What MACHINE needs."""
+    for rank in range(4):
+        (t.directory / f'boot{rank}').write_text(f'00000000-1111-2222-3333-44444444444{rank}\n')
+    if t.run('unshare', '-u', '-m', '-T', '--monotonic', '1000', 'sh', '-c', 'hostname x && mount --bind boot1 /proc/sys/kernel/random/boot_id', cwd=t.directory).status:
+        raise Skip('no namespaces can be made')
+
+
+@test
+def hosts_in_one_experiment(t):
+    """Ranks of one launcher on other machines, whose clocks the launcher's has nothing to do with: each log names its own, and all are on one line. (MPICH ends in MPI_Finalize only now and then on such machines, also without us.)"""
+    need_machines(t)
+    program = test_mpi.build(t, 'openmpi', 'mpi_waits.c')
+    run = t.collect(*test_mpi.launcher(t, 'openmpi'), 'sh', '-c', MACHINE, 'sh', program, '50', options=test_mpi.TRACED, env=test_mpi.ENVIRONMENT, timeout=300)
+    experiment = run.experiment
+    answer = check_waits(t, 'openmpi', experiment, measured_by(run.out))
+    t.equal((answer['clocks'], 'unknown_clocks' in answer), (3, False), 'clocks')
+    rows = {row['host']: row['ahead_s'] for row in t.print(experiment, '-mpistat')[0]['rows'] if 'ahead_s' in row}
+    own = next(host for host in rows if not host.startswith('node'))
+    # at the begin, by the clock of the first rank there
+    for rank in 1, 3:
+        t.check(abs(rows[f'node{rank}'] - rows[own] - rank * 100000) < 1, f'{rows}')
+    header, timeline = t.print(experiment, '-header', '-timeline', '-events', '1', '100000')[:2]
+    hosts = {row['hostname'] for row in header['rows'] if row['target'] == program.name}
+    t.equal(hosts, set(rows), 'hosts of ranks')
+    # By the wall clocks, times of all processes are about right before anything is put on a line.
+    length = max(row['end_s'] for row in timeline['rows'])
+    for text, part in ('TSTAMP >= 0', True), (f'TSTAMP > {round(length * 1e9) + 10 ** 9}', False):
+        calls = [row['calls'] for row in t.print(experiment, '-filters', text, '-mpistat')[-1]['rows'] if 'function' in row]
+        t.equal(bool(calls), part, text)
+    check_hosts_alone(t, experiment)
+
+
+def check_hosts_alone(t, experiment):
+    """A rank of another machine that is opened by itself has its founder's settings, and its own name."""
+    alone = next(path for path in sorted(experiment.glob('_r1*.er')) if 'hostname="node1"' in (path / 'log.xml').read_text())
+    row = t.print(alone, '-header')[0]['rows'][0]
+    t.equal((row['hostname'], 'mpi' in row['settings']), ('node1', True), f'{alone.name} alone')
+    checked = t.run(t.helio, 'check', experiment)
+    t.equal(checked.status, 0, checked.out)
+
+
+# How a launcher reaches a host of a name: it begins there with a clean environment.
+REACH = """#!/bin/sh
+here={here}
+host=$1
+shift
+exec env -i PATH="$PATH" HOME="$HOME" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 unshare -u -m -T --monotonic ${{host#node}}00000 \\
+    sh -c 'hostname '$host'; mount --bind '$here'/boot${{host#node}} /proc/sys/kernel/random/boot_id; cd '$here'; exec sh -c "$0"' "$*"
+"""
+REACHED = ('--mca', 'plm_rsh_agent', '{reach}', '--mca', 'oob_tcp_if_include', 'lo', '--mca', 'btl', 'tcp,self', '--mca', 'btl_tcp_if_include', 'lo', '-host', 'node1:1,node2:1,node3:1')
+
+
+@test
+def ranks_by_remote_shell(t):
+    """The launcher starts ranks on three hosts, where nothing of its environment is but what it hands on: they are in its experiment."""
+    need_machines(t)
+    reach = t.directory / 'reach'
+    reach.write_text(REACH.format(here=t.directory))
+    reach.chmod(0o755)
+    program = test_mpi.build(t, 'openmpi', 'mpi_ring.c')
+    words = [word.format(reach=reach) for word in REACHED]
+    run = t.collect(*test_mpi.launcher(t, 'openmpi', 3), *words, program, options=test_mpi.TRACED, env=test_mpi.ENVIRONMENT, timeout=100)
+    answer = t.print(run.experiment, '-mpiwaits')[0]
+    t.check(answer['messages'] > 0 and not answer['sends_alone'] + answer['receives_alone'], f'messages: {answer}')
+    rows = {row['host']: row['ahead_s'] for row in t.print(run.experiment, '-mpistat')[0]['rows'] if 'ahead_s' in row}
+    t.equal(sorted(rows), ['node1', 'node2', 'node3'], 'hosts')
+    for rank in 2, 3:
+        t.check(abs(rows[f'node{rank}'] - rows['node1'] - (rank - 1) * 100000) < 1, f'{rows}')
+
+
 @test
 def json_of_clocks(t):
     """What is said of clocks is as the schema has it."""
