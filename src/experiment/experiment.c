@@ -410,6 +410,12 @@ static int open_folder(int opened, const char *path)
 	return folder;
 }
 
+/* A rank on another machine counts its times from another moment, and says which clock's. */
+static bool is_elsewhere(const struct experiment_log *founder, const struct experiment_log *own)
+{
+	return own->clock && founder->clock && strcmp(own->clock, founder->clock) != 0;
+}
+
 /*
  * The parameters of a recording and the machine are in the founder's log only; where the experiment
  * was opened at a descendant they are read from there.
@@ -423,15 +429,17 @@ static void inherit_facts(struct experiment *experiment)
 	if (experiment->family < 0)
 		return;
 	experiment_log_read(&founder, &experiment->arena, &context);
-	if (founder.present && founder.mono_ns == own.mono_ns) {
+	if (founder.present && (founder.mono_ns == own.mono_ns || is_elsewhere(&founder, &own))) {
 		for (size_t i = 0; i < founder.settings.count; i++) /* behind its own */
 			*vec_push(&log->settings) = founder.settings.items[i];
 		memcpy(&log->nodes, &founder.nodes, sizeof(log->nodes));
 		memcpy(&log->hwcounters, &founder.hwcounters, sizeof(log->hwcounters));
 		memcpy(&founder.nodes, &own.nodes, sizeof(own.nodes));
 		memcpy(&founder.hwcounters, &own.hwcounters, sizeof(own.hwcounters));
-		log->wall_ns = founder.wall_ns;
-		log->hostname = founder.hostname;
+		if (!own.clock) {
+			log->wall_ns = founder.wall_ns;
+			log->hostname = founder.hostname;
+		}
 		log->os = founder.os;
 		log->arch = founder.arch;
 		log->page_size = founder.page_size;

@@ -10,11 +10,13 @@
 #define HELIO_FORMAT_PARAMS_H
 
 enum params_key {
-	PARAMS_CLOCK = 'p',  /* interval, µs; 0: no clock profiling; FIRST-LAST: short at first */
-	PARAMS_ENGINE = 'e', /* "perf" or "monitor" */
-	PARAMS_START = 's',  /* of the experiment, CLOCK_MONOTONIC ns */
-	PARAMS_FOLLOW = 'F', /* descendants: "on" or "off" */
-	PARAMS_WINDOW = 't', /* START-END, ms from the start; END 0: no end */
+	PARAMS_CLOCK = 'p',   /* interval, µs; 0: no clock profiling; FIRST-LAST: short at first */
+	PARAMS_ENGINE = 'e',  /* "perf" or "monitor" */
+	PARAMS_START = 's',   /* of the experiment, CLOCK_MONOTONIC ns */
+	PARAMS_MACHINE = 'b', /* WALL,CLOCK of ranks: CLOCK_REALTIME ns at that start, and which
+				 CLOCK_MONOTONIC it is of (docs/format.md: clock) */
+	PARAMS_FOLLOW = 'F',  /* descendants: "on" or "off" */
+	PARAMS_WINDOW = 't',  /* START-END, ms from the start; END 0: no end */
 	PARAMS_SAMPLE_SIGNAL = 'g', /* number of the signal that takes a sample point */
 	PARAMS_PAUSE_SIGNAL = 'd',  /* … that pauses and resumes; p: it begins paused */
 	PARAMS_SIZE_LIMIT = 'L',    /* on the data of one process, MB (2^20 bytes) */

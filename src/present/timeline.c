@@ -105,13 +105,31 @@ static size_t put_collections(FILE *file, const struct timeline *timeline, size_
 	return at;
 }
 
+/* Which clocks are put on one line, and how far each may be off the first one's. */
+static void put_hosts(FILE *file, const struct timeline_hosts *hosts)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct mpi_clock_info *clock = &hosts->items[i];
+
+		terminal_printf(file, "%s%s",
+				i ? "; " : "Clocks on one line: ", clock->host ? clock->host : "?");
+		if (!clock->is_known)
+			terminal_printf(file, ", by its wall clock");
+		else if (clock->error_s > 0)
+			terminal_printf(file, ", error %.9f seconds", clock->error_s);
+	}
+	fputs(hosts->count ? "\n" : "", file);
+}
+
 void timeline_text(const struct output *output, const struct timeline *timeline)
 {
 	FILE *file = output->file;
 
-	terminal_printf(file, "From %.6f to %.6f seconds, each character %.6f\n\n",
+	terminal_printf(file, "From %.6f to %.6f seconds, each character %.6f\n",
 			seconds(timeline->range.begin_ns), seconds(timeline->range.end_ns),
 			seconds(timeline->cell_ns));
+	put_hosts(file, &timeline->hosts);
+	fputc('\n', file);
 	for (size_t i = 0; i < timeline->lane_count; i++)
 		put_lane(file, timeline, i);
 	for (size_t i = 0; i < timeline->collection_count;)
@@ -127,6 +145,7 @@ void events_text(const struct output *output, const struct timeline_page *page)
 	terminal_printf(file, "Events %" PRIu64 " to %" PRIu64 " of %" PRIu64 "\n",
 			page->first + (page->table.row_count > 0),
 			page->first + page->table.row_count, page->total);
+	put_hosts(file, &page->hosts);
 	for (size_t i = 0; i < page->table.row_count; i++) {
 		const struct timeline_event *event = &page->events[i];
 
@@ -150,6 +169,28 @@ static void add_range(json_t *object, struct timeline_range range)
 	json_object_set_new(object, "end_s", json_real(seconds(range.end_ns)));
 }
 
+/* Left out where there are not several. */
+static void add_hosts(json_t *object, const struct timeline_hosts *hosts)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct mpi_clock_info *clock = &hosts->items[i];
+		json_t *host = json_object();
+
+		json_object_set_new(host, "host", json_text(clock->host));
+		json_object_set_new(host, "ahead_s", json_real(clock->ahead_s));
+		json_object_set_new(host, "drift_ppm", json_real(clock->drift_ppm));
+		if (clock->is_known)
+			json_object_set_new(host, "error_s", json_real(clock->error_s));
+		json_array_append_new(list, host);
+	}
+	if (hosts->count)
+		json_object_set_new(object, "hosts", list);
+	else
+		json_decref(list);
+}
+
 static json_t *lanes_json(const struct timeline_lane *lanes, size_t count, bool is_of_cpus)
 {
 	json_t *list = json_array();
@@ -168,6 +209,10 @@ static json_t *lanes_json(const struct timeline_lane *lanes, size_t count, bool 
 		} else if (lanes[i].thread != PROFILE_NO_CPU) {
 			json_object_set_new(lane, "cpu", json_u64(lanes[i].thread));
 		}
+		if (lanes[i].shift_s != 0)
+			json_object_set_new(lane, "shift_s", json_real(lanes[i].shift_s));
+		if (lanes[i].drift_ppm != 0)
+			json_object_set_new(lane, "drift_ppm", json_real(lanes[i].drift_ppm));
 		json_object_set_new(lane, "events", events);
 		json_array_append_new(list, lane);
 	}
@@ -221,6 +266,7 @@ void timeline_add_members(json_t *object, const struct timeline *timeline)
 		json_array_append_new(functions, function);
 	}
 	add_range(object, timeline->range);
+	add_hosts(object, &timeline->hosts);
 	json_object_set_new(object, "cell_s", json_real(seconds(timeline->cell_ns)));
 	json_object_set_new(object, "cells", json_integer((json_int_t)timeline->cell_count));
 	json_object_set_new(
@@ -266,6 +312,7 @@ void events_add_members(json_t *object, const struct timeline_page *page)
 	for (size_t i = 0; i < page->frames.stack_count; i++)
 		json_array_append_new(stacks, stack_json(&page->frames.stacks[i]));
 	add_range(object, page->range);
+	add_hosts(object, &page->hosts);
 	json_object_set_new(object, "first", json_u64(page->first));
 	json_object_set_new(object, "total_events", json_u64(page->total));
 	json_object_set_new(object, "lanes", lanes_json(page->lanes, page->lane_count, false));

@@ -12,14 +12,17 @@
  * collections of each process of Java.
  */
 void timeline_text(const struct output *output, const struct timeline *timeline);
-/* Adds "begin_s", "end_s", "cell_s", "cells", "lanes", "functions" and, of Java, "collections". */
+/*
+ * Adds "begin_s", "end_s", "cell_s", "cells", "lanes", "functions", of Java "collections", and
+ * where there are clocks of several hosts "hosts".
+ */
 void timeline_add_members(json_t *object, const struct timeline *timeline);
 /* Of a cell; NULL: nothing was in it. */
 json_t *timeline_row(const struct timeline *timeline, size_t cell);
 
 /* A line for each event. */
 void events_text(const struct output *output, const struct timeline_page *page);
-/* Adds "begin_s", "end_s", "first", "total_events", "lanes", "frames" and "stacks". */
+/* Adds "begin_s", "end_s", "first", "total_events", "lanes", "frames", "stacks" and "hosts". */
 void events_add_members(json_t *object, const struct timeline_page *page);
 json_t *events_row(const struct timeline_page *page, size_t event);
 

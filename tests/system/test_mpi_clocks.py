@@ -14,8 +14,8 @@ from make_golden import block, file_header, packed, sample, varint, write, zigza
 
 MS = 1000000
 WORLD = b'MPI_COMM_WORLD#0:0-2'
-TEXTS = [b'MPI_Send', b'MPI_Recv', b'MPI_Barrier', WORLD]
-SEND, RECV, BARRIER = 1, 2, 3
+TEXTS = [b'MPI_Send', b'MPI_Recv', b'MPI_Barrier', WORLD, b'MPI_Ibarrier']
+SEND, RECV, BARRIER, IBARRIER = 1, 2, 3, 5
 LATENCY_MS = 0.02
 ROUNDS = 40
 
@@ -30,6 +30,10 @@ def receive(at, by, sender, tag):
 
 def barrier(at, by):
     return at, by - at, 10, BARRIER, 0, 0, 0, 0, 0
+
+
+def ibarrier(at):
+    return at, 0.01, 10, IBARRIER, 0, 0, 0, 0, 0
 
 
 def what_happens():
@@ -47,12 +51,16 @@ def what_happens():
     return calls
 
 
+def sorted_calls(calls):
+    return sorted(calls, key=lambda call: call[0] + call[1])
+
+
 def trace(calls, node, own_ns):
     """As make_kinds.rank_trace, whose times are whole ms."""
     records, time, stack = b'', 0, 0
     for number, value in enumerate(TEXTS, 1):
         records += b'\x85' + varint(number) + varint(len(value)) + value
-    for at, took, kind, function, peer, tag, sent, received, arrived in sorted(calls, key=lambda call: call[0] + call[1]):
+    for at, took, kind, function, peer, tag, sent, received, arrived in sorted_calls(calls):
         begin, end = own_ns(at), own_ns(at + took)
         records += bytes([kind | 0x40]) + varint(end - time) + zigzag(node - stack)
         time, stack = end, node
@@ -152,6 +160,87 @@ def clocks_without_messages(t):
     t.check('not known' in t.run(t.helio, 'print', '-mpistat', group).out, 'the text says so')
 
 
+@test
+def timeline_of_ranks(t):
+    """Each rank's events are where they were in true time, which begins with the first rank, as exactly as is said; messages begin and end with their calls."""
+    truth = what_happens()
+    for name, (made, expected) in SHIFTED.items():
+        group = make_group(t, name, made)
+        page, messages, waits = t.print(group, '-timeline', '-events', '1', '1000', '-mpimessages', '0', '-mpiwaits')
+        first = min(begins for *_, begins in made)
+        # the line is the first rank's clock; made times are rounded to ns, the first moment of true time is off as well
+        slack = 2 * waits.get('clock_error_s', 0) + 2e-8
+        t.check(slack < 0.001, f'{name}: an error of {slack}')
+        t.equal([host['host'] for host in page.get('hosts', [])], [host for host, _, _ in expected], f'{name}: hosts')
+        t.equal(page.get('hosts') and max(host['error_s'] for host in page['hosts']) > 0, bool(expected) or None, f'{name}: errors')
+        for number, lane in enumerate(page['lanes']):
+            rank = lane['experiment'] - 1
+            shown = [(row['begin_s'], row['end_s']) for row in page['rows'] if row['lane'] == number]
+            happened = [((at - first) / 1000, (at + took - first) / 1000) for at, took, *_ in sorted_calls(truth[rank])]
+            t.equal(len(shown), len(happened), f'{name}: events of rank {rank}')
+            off = max(abs(a - b) for one, other in zip(shown, happened) for a, b in zip(one, other))
+            t.check(off <= slack, f'{name}: rank {rank} is off by {off}, more than {slack}')
+        edges = {round(row[edge] * 1e9) for row in page['rows'] for edge in ('begin_s', 'end_s')}
+        for row in messages['rows']:
+            for edge in ('begin_s', 'end_s'):
+                t.check(any(round(row[edge] * 1e9) + by in edges for by in (-1, 0, 1)), f'{name}: no event begins or ends with {row}')
+
+
+@test
+def parts_of_the_line(t):
+    """Cells, ranges and filters by the time of the line choose what lies there, of each rank; text and JSON say which clocks."""
+    for name in ('one', 'apart', 'fast'):
+        group = make_group(t, name, SHIFTED[name][0])
+        page = t.print(group, '-timeline', '-events', '1', '1000')[0]
+        ends = sorted((row['end_s'], row['lane']) for row in page['rows'])
+        span, cells, begin, end = page['end_s'], 7, 0.2504, 0.6103
+        cells_of = t.print(group, '-timeline', str(cells))[0]
+        found = {(row['lane'], row['cell']): row['events']['mpi'] for row in cells_of['rows']}
+        expected = {}
+        for at, lane in ends:
+            key = lane, int(at / cells_of['cell_s'])
+            expected[key] = expected.get(key, 0) + 1
+        t.check(abs(span - cells_of['end_s']) < 1e-9 and found == expected, f'{name}: cells {found}, not {expected}')
+        inside = [(at, lane) for at, lane in ends if begin <= at < end]
+        t.check(len({lane for _, lane in inside}) == 3 and 10 < len(inside) < len(ends) - 10, f'{name}: {len(inside)} of {len(ends)}')
+        part = t.print(group, '-timeline', '-from', str(begin), '-to', str(end), '3')[0]
+        t.equal(sum(lane['events']['mpi'] for lane in part['lanes']), len(inside), f'{name}: in the range')
+        chosen = t.print(group, '-filters', f'ATSTAMP >= {round(begin * 1e9)} && ATSTAMP < {round(end * 1e9)}', '-mpistat')[-1]
+        t.equal(sum(row['calls'] for row in chosen['rows'] if 'function' in row), len(inside), f'{name}: by a filter')
+        shifts = [round(lane.get('shift_s', 0) * 1e9) for lane in page['lanes']]
+        if name == 'one':
+            t.equal(shifts, [0, 3 * MS, 7 * MS], 'how much later each rank began')
+        text = t.run(t.helio, 'print', '-timeline', '10', group).out
+        t.equal('Clocks on one line: x; y, error 0.0000' in text, name != 'one', f'{name}: {text}')
+
+
+@test
+def apart_in_time(t):
+    """Experiments of one clock that did not run at once each begin at 0."""
+    group = make_group(t, 'after', [('a', 'x', 10**12 + rank * 3600 * 10**9, 0, 0) for rank in range(3)])
+    lanes = t.print(group, '-timeline', '4')[0]['lanes']
+    t.equal([lane.get('shift_s', 0) for lane in lanes], [0, 0, 0], 'shifts')
+
+
+@test
+def begun_barriers(t):
+    """MPI_Ibarrier waits for nobody: clocks are not bounded by it, and nobody waits at it."""
+    make_kinds.make(str(t.directory))
+    calls = what_happens()
+    for rank, begin in enumerate((100, 400, 700)):
+        calls[rank].append(ibarrier(begin + 0.3))
+    made, expected = SHIFTED['apart']
+    for rank, clock in enumerate(made):
+        make_rank(t.directory / f'begun.{rank}.er', t.directory / 'app', rank, clock, calls[rank])
+    group = t.directory / 'begun.erg'
+    group.write_text('#analyzer experiment group\n' + ''.join(f'begun.{rank}.er\n' for rank in range(3)))
+    clocks, _, waits, _ = found(t, group)
+    t.check(0 < waits['clock_error_s'] <= 8 * LATENCY_MS / 1000, f'an error of {waits["clock_error_s"]}')
+    for row, (host, ahead, _) in zip(clocks, expected):
+        t.check(abs(row['ahead_s'] - ahead) <= 2 * row['error_s'] + 1e-8, f'{host}: {row}')
+    t.equal([row['function'] for row in waits['rows'] if row['function'] == 'MPI_Ibarrier'], [], 'waits')
+
+
 def check_waits(t, what, group, measured):
     expected = {'sender': ('late_sender', 1, 'MPI_Recv', 0, 'MPI_Send'), 'wait': ('late_sender', 2, 'MPI_Wait', 0, 'MPI_Send'),
                 'receiver': ('late_receiver', 3, 'MPI_Ssend', 0, 'MPI_Recv'), 'reduction': ('collective', 1, 'MPI_Allreduce', 0, 'MPI_Allreduce')}
@@ -198,11 +287,92 @@ def namespaces_of_times(t):
             t.check(abs(seconds - min(ahead) - expected) <= 2 * answer['clock_error_s'] + 1e-6, f'{implementation}: {ahead}, by {answer["clock_error_s"]}')
 
 
+# Becomes another machine: another name, another boot, a clock of days more.
+MACHINE = """
+rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+if [ $((rank % 2)) = 1 ]; then
+    exec unshare -u -m -T --monotonic ${rank}00000 sh -c 'hostname node$0; mount --bind boot$0 /proc/sys/kernel/random/boot_id; exec "$@"' $rank "$@"
+fi
+exec "$@"
+"""
+
+
+def need_machines(t):
+    """What MACHINE needs."""
+    for rank in range(4):
+        (t.directory / f'boot{rank}').write_text(f'00000000-1111-2222-3333-44444444444{rank}\n')
+    if t.run('unshare', '-u', '-m', '-T', '--monotonic', '1000', 'sh', '-c', 'hostname x && mount --bind boot1 /proc/sys/kernel/random/boot_id', cwd=t.directory).status:
+        raise Skip('no namespaces can be made')
+
+
+@test
+def hosts_in_one_experiment(t):
+    """Ranks of one launcher on other machines, whose clocks the launcher's has nothing to do with: each log names its own, and all are on one line. (MPICH ends in MPI_Finalize only now and then on such machines, also without us.)"""
+    need_machines(t)
+    program = test_mpi.build(t, 'openmpi', 'mpi_waits.c')
+    run = t.collect(*test_mpi.launcher(t, 'openmpi'), 'sh', '-c', MACHINE, 'sh', program, '50', options=test_mpi.TRACED, env=test_mpi.ENVIRONMENT, timeout=300)
+    experiment = run.experiment
+    answer = check_waits(t, 'openmpi', experiment, measured_by(run.out))
+    t.equal((answer['clocks'], 'unknown_clocks' in answer), (3, False), 'clocks')
+    rows = {row['host']: row['ahead_s'] for row in t.print(experiment, '-mpistat')[0]['rows'] if 'ahead_s' in row}
+    own = next(host for host in rows if not host.startswith('node'))
+    # at the begin, by the clock of the first rank there
+    for rank in 1, 3:
+        t.check(abs(rows[f'node{rank}'] - rows[own] - rank * 100000) < 1, f'{rows}')
+    header, timeline = t.print(experiment, '-header', '-timeline', '-events', '1', '100000')[:2]
+    hosts = {row['hostname'] for row in header['rows'] if row['target'] == program.name}
+    t.equal(hosts, set(rows), 'hosts of ranks')
+    # By the wall clocks, times of all processes are about right before anything is put on a line.
+    length = max(row['end_s'] for row in timeline['rows'])
+    for text, part in ('TSTAMP >= 0', True), (f'TSTAMP > {round(length * 1e9) + 10 ** 9}', False):
+        calls = [row['calls'] for row in t.print(experiment, '-filters', text, '-mpistat')[-1]['rows'] if 'function' in row]
+        t.equal(bool(calls), part, text)
+    check_hosts_alone(t, experiment)
+
+
+def check_hosts_alone(t, experiment):
+    """A rank of another machine that is opened by itself has its founder's settings, and its own name."""
+    alone = next(path for path in sorted(experiment.glob('_r1*.er')) if 'hostname="node1"' in (path / 'log.xml').read_text())
+    row = t.print(alone, '-header')[0]['rows'][0]
+    t.equal((row['hostname'], 'mpi' in row['settings']), ('node1', True), f'{alone.name} alone')
+    checked = t.run(t.helio, 'check', experiment)
+    t.equal(checked.status, 0, checked.out)
+
+
+# How a launcher reaches a host of a name: it begins there with a clean environment.
+REACH = """#!/bin/sh
+here={here}
+host=$1
+shift
+exec env -i PATH="$PATH" HOME="$HOME" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 unshare -u -m -T --monotonic ${{host#node}}00000 \\
+    sh -c 'hostname '$host'; mount --bind '$here'/boot${{host#node}} /proc/sys/kernel/random/boot_id; cd '$here'; exec sh -c "$0"' "$*"
+"""
+REACHED = ('--mca', 'plm_rsh_agent', '{reach}', '--mca', 'oob_tcp_if_include', 'lo', '--mca', 'btl', 'tcp,self', '--mca', 'btl_tcp_if_include', 'lo', '-host', 'node1:1,node2:1,node3:1')
+
+
+@test
+def ranks_by_remote_shell(t):
+    """The launcher starts ranks on three hosts, where nothing of its environment is but what it hands on: they are in its experiment."""
+    need_machines(t)
+    reach = t.directory / 'reach'
+    reach.write_text(REACH.format(here=t.directory))
+    reach.chmod(0o755)
+    program = test_mpi.build(t, 'openmpi', 'mpi_ring.c')
+    words = [word.format(reach=reach) for word in REACHED]
+    run = t.collect(*test_mpi.launcher(t, 'openmpi', 3), *words, program, options=test_mpi.TRACED, env=test_mpi.ENVIRONMENT, timeout=100)
+    answer = t.print(run.experiment, '-mpiwaits')[0]
+    t.check(answer['messages'] > 0 and not answer['sends_alone'] + answer['receives_alone'], f'messages: {answer}')
+    rows = {row['host']: row['ahead_s'] for row in t.print(run.experiment, '-mpistat')[0]['rows'] if 'ahead_s' in row}
+    t.equal(sorted(rows), ['node1', 'node2', 'node3'], 'hosts')
+    for rank in 2, 3:
+        t.check(abs(rows[f'node{rank}'] - rows['node1'] - (rank - 1) * 100000) < 1, f'{rows}')
+
+
 @test
 def json_of_clocks(t):
     """What is said of clocks is as the schema has it."""
     group = make_group(t, 'apart', SHIFTED['apart'][0])
     check = validator(t)
-    for answer in t.print(group, '-mpistat', '-mpiwaits', '-mpiwaitstacks'):
+    for answer in t.print(group, '-mpistat', '-mpiwaits', '-mpiwaitstacks', '-timeline', '3', '-timeline', '-events', '1', '3'):
         problems = [f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(answer)]
         t.check(not problems, f'{answer["command"]}: {problems[:3]}')

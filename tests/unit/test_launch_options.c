@@ -10,6 +10,7 @@
 #include "format/params.h"
 #include "launch/options.h"
 #include "launch/run/environment.h"
+#include "launch/run/ranks.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -545,6 +546,20 @@ static void test_environment(void **state)
 	arena_fini(&arena);
 }
 
+static void test_handed_on(void **state)
+{
+	char *plain[] = {(char *)"mpirun", (char *)"-np", (char *)"2", (char *)"./a", NULL};
+	char *told[] = {(char *)"mpirun", (char *)"-x", (char *)"A", (char *)"./a", NULL};
+	char *nothing[] = {(char *)"A=1", NULL};
+	char *own[] = {(char *)"OMPI_MCA_mca_base_env_list=A", NULL};
+	const char *entry = ranks_handed_on(plain, nothing);
+
+	assert_non_null(strstr(entry, "OMPI_MCA_mca_base_env_list=LD_PRELOAD;HELIO_COLLECTOR_"));
+	assert_non_null(strstr(entry, PARAMS_ENV_LINEAGE));
+	assert_null(ranks_handed_on(told, nothing));
+	assert_null(ranks_handed_on(plain, own));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -572,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_max_overhead),
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_handed_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

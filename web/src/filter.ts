@@ -27,8 +27,10 @@ export function stackHas(names: string[]): string {
 	return `(${real.map(functions).join(',')}) ORDERED IN STACK`;
 }
 
-export const timeRange = (fromSeconds: number, toSeconds: number): string =>
-	`TSTAMP >= ${Math.max(0, Math.round(fromSeconds * 1e9))} && TSTAMP <= ${Math.max(0, Math.round(toSeconds * 1e9))}`;
+// By the experiment's own time, or by that of the timeline, which experiments that were recorded at once have in common.
+export type Clock = 'TSTAMP' | 'ATSTAMP';
+export const timeRange = (fromSeconds: number, toSeconds: number, clock: Clock = 'TSTAMP'): string =>
+	`${clock} >= ${Math.max(0, Math.round(fromSeconds * 1e9))} && ${clock} <= ${Math.max(0, Math.round(toSeconds * 1e9))}`;
 
 export const thread = (experiment: number, number: number): string => `EXPID == ${experiment} && THRID == ${number}`;
 export const sourceLine = (file: string, line: number): string => `LNAME("${pattern(file)}:${line}") SOME IN STACKL`;

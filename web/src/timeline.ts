@@ -13,7 +13,14 @@ export interface Lane {
 	cpu?: number | undefined; // of processors; -1: events of which it is not known
 	kinds: Record<string, number>; // events of each kind, in all
 	members: number[]; // lanes of the answer that it is made of
+	shift?: Shift;
 }
+
+// What a process's times are on the line of the timeline: so much later, and so much faster.
+export interface Shift { seconds: number; ppm: number }
+
+// The clock of a host, where there are several on the line; error null: nothing but its wall clock tells.
+export interface Host { host: string; error: number | null }
 
 export interface Cells {
 	begin: number;
@@ -28,6 +35,7 @@ export interface Cells {
 	functions: { name: string; object: string | null }[];
 	present: Set<number>; // lanes that the answer has: others have no events there, or were not asked for
 	collections: Collection[];
+	hosts: Host[];
 }
 
 // A garbage collection of Java, which stopped the threads of a process; or several that begin in one cell.
@@ -77,7 +85,28 @@ const lanesOf = (result: Result): Lane[] => ((result.lanes as Row[] | undefined)
 	name: l.name ?? '', experiment: num(l, 'experiment'), thread: num(l, 'thread'),
 	...(l.thread === undefined ? { cpu: typeof l.cpu === 'number' ? l.cpu : -1 } : {}),
 	kinds: (l.events as Record<string, number> | undefined) ?? {}, members: [i],
+	...(num(l, 'shift_s') || num(l, 'drift_ppm') ? { shift: { seconds: num(l, 'shift_s'), ppm: num(l, 'drift_ppm') } } : {}),
 }));
+
+// Where a time of a process is on the line.
+export type Place = (process: number, seconds: number) => number;
+export function onLine(lanes: Lane[]): Place {
+	const shifts = new Map(lanes.flatMap((l) => (l.shift ? [[l.experiment, l.shift] as const] : [])));
+	return (process, seconds) => {
+		const shift = shifts.get(process);
+		return shift ? seconds * (1 + shift.ppm * 1e-6) + shift.seconds : seconds;
+	};
+}
+const asItIs: Place = (_, seconds) => seconds;
+
+const hostsOf = (result: Result): Host[] => ((result.hosts as Row[] | undefined) ?? []).map((h) => ({ host: String(h.host ?? '?'), error: typeof h.error_s === 'number' ? h.error_s : null }));
+
+// Of two hosts' times both may be off.
+export function hostsText(hosts: Host[]): string {
+	const [most = 0, second = 0] = hosts.map((h) => h.error ?? 0).sort((a, b) => b - a);
+	const unknown = hosts.some((h) => h.error === null);
+	return `${hosts.length} clocks on one line, error ${unknown ? 'not known' : `at most ${formatAlone(most + second, 's')}`}`;
+}
 
 // An answer about a part of the time has only the lanes with events there: which of all lanes each one is.
 function laneMap(result: Result, all: Lane[]): number[] {
@@ -114,6 +143,7 @@ export function readCells(result: Result, whole?: Lane[]): Cells {
 		functions: (result.functions as Cells['functions'] | undefined) ?? [],
 		present: new Set(map ?? lanes.keys()),
 		collections: readCollections(result),
+		hosts: hostsOf(result),
 	};
 }
 
@@ -300,10 +330,11 @@ export function lockStrip(cells: Cells): Strip | null {
 }
 
 // Live bytes of the process that had most, as `heapstat` says.
-export function heapStrip(result: Result | null | undefined, end: number): Strip | null {
+export function heapStrip(result: Result | null | undefined, end: number, place: Place = asItIs): Strip | null {
 	const peak = result?.rows[0]?.peak as Row | null | undefined;
 	const course = (peak?.course as Row[] | undefined) ?? [];
-	const points = course.map((p, i) => ({ begin: num(p, 'seconds'), end: course[i + 1] ? num(course[i + 1], 'seconds') : end, value: num(p, 'bytes') }));
+	const at = (p: Row): number => place(num(peak!, 'experiment'), num(p, 'seconds'));
+	const points = course.map((p, i) => ({ begin: at(p), end: course[i + 1] ? at(course[i + 1]!) : end, value: num(p, 'bytes') }));
 	const max = largest(points.map((p) => p.value));
 	return max > 0 ? { title: 'Live heap', unit: 'bytes', max, points } : null;
 }
@@ -340,11 +371,11 @@ export function sumOver(spans: Span[]): Span[] {
 }
 
 // Sample points as strips: CPU use, memory, reading and writing, of all processes together.
-export function strips(result: Result | null | undefined): Strip[] {
+export function strips(result: Result | null | undefined, place: Place = asItIs): Strip[] {
 	const rows = (result?.rows ?? []).filter((r) => typeof r.sample === 'number' && num(r, 'duration_s') > 0);
 	if (rows.length < 2) return [];
 	const make = (title: string, unit: string, value: (r: Row) => number): Strip => {
-		const points = sumOver(rows.map((r) => ({ begin: num(r, 'start_s'), end: num(r, 'end_s'), value: value(r) })));
+		const points = sumOver(rows.map((r) => ({ begin: place(num(r, 'experiment'), num(r, 'start_s')), end: place(num(r, 'experiment'), num(r, 'end_s')), value: value(r) })));
 		return { title, unit, max: largest(points.map((p) => p.value)), points };
 	};
 	return [

@@ -4,6 +4,9 @@
  * data has is there too, so that an old filter means what it meant there without such data.
  */
 #include "analysis/filter/filter_property.h"
+#include "analysis/kinds/mpi_clocks.h"
+#include "analysis/kinds/mpi_match.h"
+#include "analysis/kinds/mpi_world.h"
 #include "base/strbuf.h"
 
 #include <string.h>
@@ -53,15 +56,17 @@ static void load_duration(const struct filter_rows *rows, struct filter_slot *sl
 	EACH_ROW slot->value[i] = event_duration(rows->run, i);
 }
 
-/* By the clock of the first experiment. */
-static void load_absolute(const struct filter_rows *rows, struct filter_slot *slot)
+static void find_clocks(struct session *session)
 {
-	const struct process_info *all = rows->session->processes.items;
-	uint64_t shift =
-		(uint64_t)(all[rows->process->id - 1].wall_start_ns - all[0].wall_start_ns);
+	mpi_clocks_of(session);
+}
 
-	filter_load(rows, slot, ROW_TIME);
-	EACH_ROW slot->value[i] += shift;
+static void load_on_line(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct mpi_clocks *clocks = rows->session->mpi_worlds->clocks;
+	const uint64_t *times = event_times(rows->run);
+
+	EACH_ROW slot->value[i] = mpi_clocks_time(clocks, rows->process->id - 1, times[i]);
 }
 
 /* The number of the first sample point that is not before a time; times mostly go up. */
@@ -279,8 +284,10 @@ static const struct filter_property common[] = {
 	FILTER_PROPERTY("TSTAMP2", "the same", "all", FILTER_ALL, load_end),
 	FILTER_PROPERTY("TSTAMP_LO", "the event's beginning: TSTAMP - EVT_TIME", "all", FILTER_ALL,
 			filter_load_begin),
-	FILTER_PROPERTY("ATSTAMP", "the event's end, ns since the first experiment's start", "all",
-			FILTER_ALL, load_absolute),
+	FILTER_PROPERTY(
+		"ATSTAMP",
+		"the event's end on the timeline, whose experiments may begin at other times",
+		"all", FILTER_ALL, load_on_line, .prepare = find_clocks),
 	FILTER_PROPERTY("EVT_TIME", "how long it took, ns; 0 where it took no time", "all",
 			FILTER_ALL, load_duration),
 	FILTER_PROPERTY("THRID", "number of the thread", "all", FILTER_ALL, load_thread),

@@ -8,6 +8,8 @@
 
 #include "analysis/index/index_group.h"
 #include "analysis/kinds/lock_spans.h"
+#include "analysis/kinds/mpi_clocks.h"
+#include "analysis/kinds/mpi_match.h"
 #include "base/compare.h"
 
 #include <stdlib.h>
@@ -34,7 +36,8 @@ struct known {
 };
 
 struct finding {
-	uint64_t begin_ns, end_ns; /* of the range */
+	uint64_t begin_ns, end_ns; /* of the range, on the line of the timeline */
+	const struct mpi_clocks *clocks;
 	VEC(struct lock_request) requests;
 	VEC(struct wait) waits;
 	VEC(struct hold) holds;
@@ -71,8 +74,11 @@ static struct lock_hold find_holder(struct finding *finding, const struct sessio
 	return known->hold;
 }
 
-static bool overlaps(const struct finding *finding, uint64_t begin_ns, uint64_t end_ns)
+/* Of times of a process, by its index. */
+static bool overlaps(const struct finding *finding, size_t process, uint64_t begin_ns,
+		     uint64_t end_ns)
 {
+	clock_shift_event(&finding->clocks->of[process].shift, &begin_ns, &end_ns);
 	return end_ns >= finding->begin_ns && (!finding->end_ns || begin_ns < finding->end_ns);
 }
 
@@ -102,7 +108,8 @@ static void visit(struct lock_scan *scan, const struct lock_event *event,
 
 	if (finding->parts != scan->parts)
 		begin_anew(finding, scan->parts);
-	if (!event->waited_ns || !lock_is_held(event->type) || !overlaps(finding, begin_ns, end_ns))
+	if (!event->waited_ns || !lock_is_held(event->type) ||
+	    !overlaps(finding, scan->process_number, begin_ns, end_ns))
 		return;
 	finding->asked_ns += event->waited_ns;
 	hold = find_holder(finding, scan->session, event->owner, begin_ns / 1000);
@@ -233,11 +240,13 @@ static void keep_range(struct finding *finding, struct lock_holds *holds)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < finding->holds.count; i++) {
-		const struct hold *hold = &finding->holds.items[i];
+		struct hold *hold = &finding->holds.items[i];
 
 		finding->asked_ns -= hold->waited_ns;
-		if (!overlaps(finding, hold->begin_ns, hold->end_ns))
+		if (!overlaps(finding, hold->process - 1, hold->begin_ns, hold->end_ns))
 			continue;
+		clock_shift_event(&finding->clocks->of[hold->process - 1].shift, &hold->begin_ns,
+				  &hold->end_ns);
 		holds->waited_ns += hold->waited_ns;
 		finding->holds.items[kept++] = *hold;
 	}
@@ -372,7 +381,8 @@ void view_lock_holds(struct session *session, const struct query *query, uint64_
 		     uint64_t end_ns, size_t most, struct lock_holds *holds)
 {
 	struct tally *tally = tally_of(session, query);
-	struct finding finding = {.begin_ns = begin_ns, .end_ns = end_ns};
+	struct finding finding = {
+		.begin_ns = begin_ns, .end_ns = end_ns, .clocks = mpi_clocks_of(session)};
 	struct lock_scan scan = {.visit = visit, .visits_all = true, .data = &finding, .most = 1};
 
 	*holds = (struct lock_holds){0};

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/kinds/mpi_clocks.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 /* ---- whose clock ---- */
 
-/* What a log does not say of itself its experiment's founder does. */
+/*
+ * What a log does not say of itself its experiment's founder does.  Times of gprofng's descendants
+ * count from the founder's begin, though their logs have a begin of their own.
+ */
 struct clock_facts {
 	const char *clock, *host;
 	uint64_t mono_ns, wall_ns;
@@ -26,9 +31,14 @@ static struct clock_facts facts_of(const struct session *session,
 			 : host ? host
 				: "",
 		.host = host,
-		.mono_ns = own->mono_ns ? own->mono_ns : founder->mono_ns,
+		.mono_ns = own->mono_ns && !own->is_gprofng ? own->mono_ns : founder->mono_ns,
 		.wall_ns = own->wall_ns ? own->wall_ns : founder->wall_ns,
 	};
+}
+
+static char *clock_key(const struct session_process *process, const struct clock_facts *facts)
+{
+	return xasprintf("%u %s", process->group, facts->clock);
 }
 
 static void add_process(struct mpi_clocks *clocks, struct string_table *keys,
@@ -38,15 +48,10 @@ static void add_process(struct mpi_clocks *clocks, struct string_table *keys,
 	const struct session_process *process = &session->scanned.items[index];
 	const struct experiment_log *log = &process->process->log;
 	struct mpi_process_clock *of = &clocks->of[index];
-
-	of->clock = HASH_NONE;
-	if (!process->row_count) /* a launcher's says nothing of the ranks' */
-		return;
 	struct clock_facts facts = facts_of(session, process);
-	char *key = xasprintf("%u %s", process->group, facts.clock);
+	char *key = clock_key(process, &facts);
 
 	of->clock = string_table_add(keys, key);
-	of->start_ns = facts.mono_ns;
 	free(key);
 	if (of->clock == clocks->clocks.count)
 		*vec_push(&clocks->clocks) = (struct mpi_clock){
@@ -66,6 +71,21 @@ static void add_process(struct mpi_clocks *clocks, struct string_table *keys,
 	clock->end_ns = fmax(clock->end_ns, (double)of->base_ns + (double)log->last_ns);
 }
 
+/* A process without events, as a launcher has none, says nothing of another clock than theirs. */
+static void add_eventless(struct mpi_clocks *clocks, const struct string_table *keys,
+			  const struct session *session, size_t index)
+{
+	const struct session_process *process = &session->scanned.items[index];
+	struct mpi_process_clock *of = &clocks->of[index];
+	struct clock_facts facts = facts_of(session, process);
+	char *key = clock_key(process, &facts);
+
+	of->clock = string_table_find(keys, key);
+	free(key);
+	if (of->clock != HASH_NONE)
+		of->base_ns = (int64_t)(facts.mono_ns - clocks->clocks.items[of->clock].base_ns);
+}
+
 struct mpi_clocks *mpi_clocks_new(const struct session *session, const struct mpi_worlds *worlds)
 {
 	struct mpi_clocks *clocks = xcalloc(1, sizeof(*clocks));
@@ -76,8 +96,12 @@ struct mpi_clocks *mpi_clocks_new(const struct session *session, const struct mp
 	/* Ranks first: the first one of a group has the clock that the line is of. */
 	for (int turn = 0; turn < 2; turn++)
 		for (size_t i = 0; i < clocks->processes; i++)
-			if ((worlds->of[i].rank != MPI_RANK_UNKNOWN) == !turn)
+			if (session->scanned.items[i].row_count &&
+			    (worlds->of[i].rank != MPI_RANK_UNKNOWN) == !turn)
 				add_process(clocks, &keys, session, worlds, i);
+	for (size_t i = 0; i < clocks->processes; i++)
+		if (!session->scanned.items[i].row_count)
+			add_eventless(clocks, &keys, session, i);
 	for (size_t i = 0; i < clocks->clocks.count && !clocks->are_several; i++)
 		clocks->are_several = mpi_clocks_are_several(clocks, clocks->clocks.items[i].group);
 	string_table_fini(&keys);
@@ -216,34 +240,92 @@ static double begin_of(const struct mpi_clocks *clocks, const struct mpi_process
 	return (double)of->base_ns * (1 + line->drift) + line->offset_ns;
 }
 
-/* From the begin of the first process of the group on. */
-static void place_processes(struct mpi_clocks *clocks)
+/* From an experiment's time 0 to its end, on the line before that has a begin. */
+struct run_span {
+	uint32_t group, experiment;
+	double begin_ns, end_ns;
+	double zero_ns; /* where the line begins for it */
+};
+
+static int by_begin(const void *a, const void *b)
 {
-	double *first = xcalloc(clocks->clocks.count + 1, sizeof(*first)); /* by reference */
+	const struct run_span *x = a, *y = b;
 
-	for (size_t i = 0; i < clocks->clocks.count; i++)
-		first[i] = INFINITY;
-	for (int turn = 0; turn < 2; turn++)
-		for (size_t i = 0; i < clocks->processes; i++) {
-			struct mpi_process_clock *of = &clocks->of[i];
-
-			if (of->clock == HASH_NONE)
-				continue;
-			const struct mpi_clock *clock = &clocks->clocks.items[of->clock];
-			double *least =
-				&first[reference_of(clocks, clock->group) - clocks->clocks.items];
-
-			if (!turn) {
-				*least = fmin(*least, begin_of(clocks, of));
-				continue;
-			}
-			of->shift_ns = llround(begin_of(clocks, of) - *least);
-			of->drift = clock->line.drift;
-		}
-	free(first);
+	COMPARE(x->group, y->group);
+	COMPARE(x->begin_ns, y->begin_ns);
+	COMPARE(x->experiment, y->experiment);
+	return 0;
 }
 
-void mpi_clocks_fit(struct mpi_clocks *clocks)
+static int by_experiment(const void *a, const void *b)
+{
+	const struct run_span *x = a, *y = b;
+
+	COMPARE(x->experiment, y->experiment);
+	return 0;
+}
+
+/* By experiment. */
+static struct run_span *spans_of(const struct mpi_clocks *clocks, const struct session *session)
+{
+	size_t count = session->experiments.count;
+	struct run_span *spans = xcalloc(count + 1, sizeof(*spans));
+
+	for (uint32_t i = 0; i < count; i++)
+		spans[i] = (struct run_span){
+			.experiment = i, .begin_ns = INFINITY, .end_ns = -INFINITY};
+	for (size_t i = 0; i < clocks->processes; i++) {
+		const struct session_process *process = &session->scanned.items[i];
+		struct run_span *span = &spans[process->experiment];
+		double begin_ns;
+
+		if (clocks->of[i].clock == HASH_NONE)
+			continue;
+		begin_ns = begin_of(clocks, &clocks->of[i]);
+		span->group = process->group;
+		span->begin_ns = fmin(span->begin_ns, begin_ns);
+		span->end_ns = fmax(span->end_ns, begin_ns + (double)process->process->log.last_ns);
+	}
+	return spans;
+}
+
+/* Those that overlap, if only by way of others, begin with the first of them. */
+static void find_runs(struct run_span *spans, size_t count)
+{
+	double end_ns = -INFINITY;
+
+	if (count)
+		qsort(spans, count, sizeof(*spans), by_begin);
+	for (size_t i = 0; i < count; i++) {
+		bool is_first =
+			!i || spans[i].group != spans[i - 1].group || spans[i].begin_ns > end_ns;
+
+		spans[i].zero_ns = is_first ? spans[i].begin_ns : spans[i - 1].zero_ns;
+		end_ns = is_first ? spans[i].end_ns : fmax(end_ns, spans[i].end_ns);
+	}
+	if (count)
+		qsort(spans, count, sizeof(*spans), by_experiment);
+}
+
+static void place_processes(struct mpi_clocks *clocks, const struct session *session)
+{
+	struct run_span *spans = spans_of(clocks, session);
+
+	find_runs(spans, session->experiments.count);
+	for (size_t i = 0; i < clocks->processes; i++) {
+		struct mpi_process_clock *of = &clocks->of[i];
+		const struct run_span *span = &spans[session->scanned.items[i].experiment];
+
+		if (of->clock == HASH_NONE)
+			continue;
+		of->shift = (struct clock_shift){
+			.shift_ns = llround(begin_of(clocks, of) - span->zero_ns),
+			.drift = clocks->clocks.items[of->clock].line.drift};
+	}
+	free(spans);
+}
+
+void mpi_clocks_fit(struct mpi_clocks *clocks, const struct session *session)
 {
 	for (size_t i = 0; i < clocks->clocks.count; i++) {
 		struct mpi_clock *clock = &clocks->clocks.items[i];
@@ -254,25 +336,29 @@ void mpi_clocks_fit(struct mpi_clocks *clocks)
 	while (reach_next(clocks))
 		;
 	by_wall_clocks(clocks);
-	place_processes(clocks);
+	place_processes(clocks, session);
 }
 
-double mpi_clocks_ahead_ns(const struct mpi_clocks *clocks, uint32_t clock)
+/* What a clock showed more than the first one of its group, ns, when itself at its base. */
+static double ahead_ns(const struct mpi_clocks *clocks, const struct mpi_clock *own)
 {
-	const struct mpi_clock *own = &clocks->clocks.items[clock];
 	const struct mpi_clock *first = reference_of(clocks, own->group);
 
 	return (double)(int64_t)(own->base_ns - first->base_ns) - own->line.offset_ns;
 }
 
-uint64_t mpi_clocks_time(const struct mpi_clocks *clocks, uint32_t process, uint64_t time_ns)
+struct mpi_clock_info mpi_clocks_info(const struct mpi_clocks *clocks, uint32_t clock)
 {
-	const struct mpi_process_clock *of = &clocks->of[process];
-	int64_t time = (int64_t)time_ns + of->shift_ns;
+	const struct mpi_clock *own = &clocks->clocks.items[clock];
 
-	if (of->drift != 0)
-		time += llround(of->drift * (double)time_ns);
-	return time > 0 ? (uint64_t)time : 0;
+	return (struct mpi_clock_info){
+		.host = own->host,
+		.ranks = own->ranks,
+		.ahead_s = ahead_ns(clocks, own) / 1e9,
+		.drift_ppm = -own->line.drift * 1e6,
+		.is_known = own->is_known,
+		.error_s = own->line.error_ns / 1e9,
+	};
 }
 
 void mpi_clocks_free(struct mpi_clocks *clocks)

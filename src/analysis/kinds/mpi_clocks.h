@@ -7,12 +7,16 @@
  * machines it is known that what came from the one had been sent before it was there at the other
  * (mpi_clock_fit.h); a machine that exchanges nothing with the first rank's is reached by way of
  * others.  Where nothing came both ways, the machines' wall clocks have to do, and the error is not
- * known.  Each group of comparisons has a line of its own, which begins with its first process.
- * Private to this module.
+ * known.
+ *
+ * Experiments of one group of comparisons that were recorded at once are shown at once: they have
+ * one line, which begins with the first of them.  One that ran alone begins at 0, as do those of
+ * another group, however much later they were.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_MPI_CLOCKS_H
 #define HELIO_ANALYSIS_MPI_CLOCKS_H
 
+#include "analysis/kinds/mpi.h"
 #include "analysis/kinds/mpi_clock_fit.h"
 #include "analysis/kinds/mpi_world.h"
 
@@ -28,12 +32,16 @@ struct mpi_clock {
 	bool is_known; /* the line and its error */
 };
 
+/* A time of the line: that of the process, its share in the drift and the shift added. */
+struct clock_shift {
+	int64_t shift_ns;
+	double drift;
+};
+
 struct mpi_process_clock {
-	uint32_t clock;	   /* its index, or HASH_NONE */
-	int64_t base_ns;   /* added to a time of the process: one of the clock */
-	int64_t shift_ns;  /* … of the line, but for … */
-	double drift;	   /* … the clock's */
-	uint64_t start_ns; /* CLOCK_MONOTONIC at time 0 */
+	uint32_t clock;	 /* its index, or HASH_NONE */
+	int64_t base_ns; /* added to a time of the process: one of the clock */
+	struct clock_shift shift;
 };
 
 /* Bounds between two clocks, x having the smaller index: what x shows more than y, at y's time. */
@@ -59,14 +67,38 @@ struct mpi_clocks *mpi_clocks_new(const struct session *session, const struct mp
 /* One process's time was before another's.  Of processes of one clock that says nothing. */
 void mpi_clocks_note(struct mpi_clocks *clocks, uint32_t process, uint64_t time_ns,
 		     uint32_t later_process, uint64_t later_ns);
-void mpi_clocks_fit(struct mpi_clocks *clocks);
+void mpi_clocks_fit(struct mpi_clocks *clocks, const struct session *session);
 void mpi_clocks_free(struct mpi_clocks *clocks);
 
-/* A time of a process on the line. */
-uint64_t mpi_clocks_time(const struct mpi_clocks *clocks, uint32_t process, uint64_t time_ns);
+static inline uint64_t clock_shift_time(const struct clock_shift *shift, uint64_t time_ns)
+{
+	int64_t time = (int64_t)(time_ns + (uint64_t)shift->shift_ns);
+
+	if (shift->drift != 0)
+		time += (int64_t)(shift->drift * (double)time_ns);
+	return time > 0 ? (uint64_t)time : 0;
+}
+
+/* An event is as long as it was by its own clock. */
+static inline void clock_shift_event(const struct clock_shift *shift, uint64_t *begin_ns,
+				     uint64_t *end_ns)
+{
+	uint64_t took_ns = *end_ns - *begin_ns;
+
+	*end_ns = clock_shift_time(shift, *end_ns);
+	*begin_ns = *end_ns > took_ns ? *end_ns - took_ns : 0;
+}
+
+/* A time of a process, by its index, on the line. */
+static inline uint64_t mpi_clocks_time(const struct mpi_clocks *clocks, size_t process,
+				       uint64_t time_ns)
+{
+	return clock_shift_time(&clocks->of[process].shift, time_ns);
+}
+
 /* Whether a group has more than one. */
 bool mpi_clocks_are_several(const struct mpi_clocks *clocks, uint32_t group);
-/* What a clock showed more than the first one of its group, ns, when itself at its base. */
-double mpi_clocks_ahead_ns(const struct mpi_clocks *clocks, uint32_t clock);
+/* What people are told of a clock. */
+struct mpi_clock_info mpi_clocks_info(const struct mpi_clocks *clocks, uint32_t clock);
 
 #endif

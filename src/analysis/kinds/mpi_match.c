@@ -149,20 +149,34 @@ static void complete(struct matching *matching, const struct event_run *run, siz
 	end->blocks = true;
 }
 
+/* Of the call in hand; "": its name is not known. */
+static const char *call_name(const struct matching *matching)
+{
+	return matching->call.function ? string_table_text(&matching->worlds->functions,
+							   matching->call.function - 1)
+				       : "";
+}
+
+/* MPI_Ibarrier only begins: it waits for nobody, and tells of nobody. */
+static bool only_begins(const struct matching *matching)
+{
+	return strncmp(call_name(matching), "MPI_I", strlen("MPI_I")) == 0;
+}
+
 /* Of the collective functions those in which each member's result is made of what all bring. */
 static bool synchronizes(const struct matching *matching, const struct event_run *run, size_t row)
 {
-	static const char *const names[] = {"MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall"};
-	const struct string_table *functions = &matching->worlds->functions;
+	static const char *const names[] = {"MPI_Allreduce",   "MPI_Allgather",	  "MPI_Alltoall",
+					    "MPI_Allreduce_c", "MPI_Allgather_c", "MPI_Alltoall_c"};
 
-	if (!matching->bounded || !matching->call.function)
+	if (!matching->bounded)
 		return false;
 	if (event_column(run, ROW_TYPE)[row] == MPI_BARRIER)
 		return true;
 	if (!event_field(run, MPI_SENT)[row])
 		return false;
 	for (size_t i = 0; i < COUNT(names); i++)
-		if (!strcmp(string_table_text(functions, matching->call.function - 1), names[i]))
+		if (!strcmp(call_name(matching), names[i]))
 			return true;
 	return false;
 }
@@ -219,7 +233,8 @@ static void take_row(struct matching *matching, const struct scan_piece *piece, 
 	} else if (type == MPI_SEND || type == MPI_SEND_BEGIN || type == MPI_EXCHANGE ||
 		   type == MPI_RECEIVE) {
 		add_end(matching, run, row);
-	} else if (mpi_is_collective(type) && !event_field(run, MPI_REQUEST)[row]) {
+	} else if (mpi_is_collective(type) && !event_field(run, MPI_REQUEST)[row] &&
+		   !only_begins(matching)) {
 		add_part(matching, run, row);
 	}
 }
@@ -555,13 +570,19 @@ static void find_bounds(struct session *session, struct mpi_clocks *clocks)
 	matching_fini(&matching);
 }
 
+static bool is_cancelled(const struct session *session)
+{
+	return session->watch && session->watch->cancelled;
+}
+
 const struct mpi_clocks *mpi_clocks_of(struct session *session)
 {
 	struct mpi_worlds *worlds;
 
 	session_enter(session);
 	worlds = mpi_worlds_of(session);
-	if (worlds->clocks && worlds->clocks->is_partial) {
+	/* What is cancelled keeps what it has, to its end. */
+	if (worlds->clocks && worlds->clocks->is_partial && !is_cancelled(session)) {
 		mpi_clocks_free(worlds->clocks);
 		worlds->clocks = NULL;
 	}
@@ -570,8 +591,8 @@ const struct mpi_clocks *mpi_clocks_of(struct session *session)
 
 		if (clocks->are_several)
 			find_bounds(session, clocks);
-		clocks->is_partial = session->watch && session->watch->cancelled;
-		mpi_clocks_fit(clocks);
+		clocks->is_partial = is_cancelled(session);
+		mpi_clocks_fit(clocks, session);
 		worlds->clocks = clocks;
 		worlds->free_clocks = mpi_clocks_free;
 	}

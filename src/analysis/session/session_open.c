@@ -287,6 +287,10 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->arguments = arguments_of(experiment, process);
 	fill_from_log(info, &process->log);
 	fill_from_founder(info, &experiment->processes.items[0].log);
+	if (process->log.clock) { /* of a rank on another machine */
+		info->hostname = process->log.hostname;
+		info->wall_start_ns = (int64_t)process->log.wall_ns;
+	}
 	info->end_ns = process->log.ended ? recording_end(&process->log) : 0;
 	if (!info->end_ns)
 		info->end_ns = latest_ns(process);

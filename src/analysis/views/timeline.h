@@ -3,11 +3,14 @@
  * What threads did over time: all of it at a resolution, or the events themselves, a page at a
  * time.  A clock event lasts from the end of the one before to its own; events that end at one
  * moment lie one after the other, in the order of the file.  What is traced lasts as long as it
- * took; allocations and counts are moments.  Times are ns since the start of the experiment.
+ * took; allocations and counts are moments.  Times are ns since the start of the experiment; of
+ * experiments that were recorded at once they are those of one line (kinds/mpi_clocks.h), which
+ * begins with the first of them.
  */
 #ifndef HELIO_ANALYSIS_TIMELINE_H
 #define HELIO_ANALYSIS_TIMELINE_H
 
+#include "analysis/kinds/mpi.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view_stacks.h"
 #include "experiment/profile.h"
@@ -33,6 +36,14 @@ struct timeline_lane {
 	uint64_t thread;  /* its number; … 0 here; of a processor that one's */
 	const char *name; /* as in the list of threads, or of processors */
 	uint32_t events[TIMELINE_KINDS]; /* damaged files may have millions of threads */
+	/* what its times are on the line: so much later, and so much faster */
+	double shift_s, drift_ppm;
+};
+
+/* The clocks of hosts, where a group of experiments has several. */
+struct timeline_hosts {
+	struct mpi_clock_info *items;
+	size_t count;
 };
 
 /* What a thread did in a piece of the range. */
@@ -75,7 +86,8 @@ struct timeline {
 	size_t collection_count;
 	bool has_collections; /* somewhere, in this range or not */
 	bool is_of_cpus;      /* the lanes are processors */
-	struct arena arena;   /* owns all of the above */
+	struct timeline_hosts hosts;
+	struct arena arena; /* owns all of the above */
 };
 /* At most so many cells a thread, and 2^18 in all. */
 void view_timeline(struct session *session, const struct query *query, struct timeline_range range,
@@ -104,6 +116,7 @@ struct timeline_page {
 	struct timeline_range range;
 	struct timeline_lane *lanes; /* events: those of the range, whether on this page or not */
 	size_t lane_count;
+	struct timeline_hosts hosts;
 	uint64_t total; /* events of the range */
 	uint64_t first; /* the number of the first one on this page, from 0 */
 	struct timeline_event *events;

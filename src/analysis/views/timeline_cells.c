@@ -134,7 +134,8 @@ static void add_each(struct filler *filler, int kind, const struct timed_moments
 	const struct rows *from = &filler->process->process->traces[kind - EVENTS_TRACE].rows;
 
 	for (size_t row = block->row; row < block->row + block->rows; row++) {
-		uint64_t end = rows_get(from, ROW_TIME, row);
+		uint64_t end =
+			clock_shift_time(&filler->process->shift, rows_get(from, ROW_TIME, row));
 
 		if (end >= range->begin_ns && end < range->end_ns &&
 		    timed_is_chosen(filler->process->chosen[kind], row))

@@ -113,6 +113,7 @@ static void sort_run(const struct event_run *run, void *arg)
 		return;
 	at = lanes_at(&sorting->lanes, process, run->thread);
 	end = time_of(run, run->first + run->count - 1) * (run->kind == EVENTS_CLOCK ? 1000 : 1);
+	end = mpi_clocks_time(sorting->lanes.clocks, sorting->process, end);
 	struct timed_lane *lane = &sorting->index->lanes[at];
 
 	lane->process = sorting->process;
@@ -205,7 +206,8 @@ static void choose(struct timeline_index *index, const struct tally *tally, size
 	free(states);
 }
 
-static void add_processes(struct timeline_index *index, const struct tally *tally)
+static void add_processes(struct timeline_index *index, const struct tally *tally,
+			  const struct mpi_clocks *clocks)
 {
 	const struct session *session = tally->session;
 	const struct tree_node *nodes = tally->shape->tree->nodes.items;
@@ -221,7 +223,8 @@ static void add_processes(struct timeline_index *index, const struct tally *tall
 		for (size_t k = 0; k < count; k++)
 			functions[k] = nodes[shown[k]].function;
 		free(owned);
-		index->processes[i] = (struct timed_process){process, functions, {NULL}};
+		index->processes[i] = (struct timed_process){
+			.process = process, .shift = clocks->of[i].shift, .functions = functions};
 		index->size += count * sizeof(*functions);
 		if (is_filtered(tally))
 			choose(index, tally, i);
@@ -451,7 +454,8 @@ static void count_moments(struct builder *builder, int kind, struct timed_moment
 	begin_block(builder);
 	block->first_ns = UINT64_MAX;
 	for (size_t row = block->row; row < block->row + block->rows; row++) {
-		uint64_t end = rows_get(from, ROW_TIME, row);
+		uint64_t end =
+			clock_shift_time(&builder->process->shift, rows_get(from, ROW_TIME, row));
 
 		if (!timed_is_chosen(chosen, row))
 			continue;
@@ -627,7 +631,7 @@ static struct timeline_index *make_index(struct tally *tally, bool of_cpus)
 	if (sorting.in_order && of_cpus)
 		sorting.in_order = add_cpus(index, tally);
 	if (sorting.in_order)
-		add_processes(index, tally);
+		add_processes(index, tally, sorting.lanes.clocks);
 	if (!sorting.in_order || !make_lanes(index, tally->session)) {
 		index_free(index);
 		return NULL;

@@ -69,7 +69,7 @@ struct timed_part {
 struct timed_place {
 	size_t at;	  /* event of the thread */
 	uint32_t part;	  /* that it is in */
-	uint64_t last_ns; /* how far the thread had come */
+	uint64_t last_ns; /* how far the thread had come, by its own time */
 };
 
 /* Events of another kind: they only count where they end. */
@@ -88,7 +88,7 @@ struct timed_level {
 struct timed_lane {
 	size_t process; /* of session->scanned */
 	uint64_t thread;
-	uint64_t last_ns; /* the end of its last event, chosen or not */
+	uint64_t last_ns; /* the end of its last event, chosen or not, on the line */
 	VEC(struct timed_part) parts;
 	VEC(struct timed_place) places; /* of levels.items[0] */
 	VEC(struct timed_level) levels; /* from the lowest to one of few blocks */
@@ -98,6 +98,7 @@ struct timed_lane {
 
 struct timed_process {
 	const struct process *process;
+	struct clock_shift shift;	  /* of its times */
 	uint32_t *functions;		  /* by node of its stacks: of the leaf, as it is shown */
 	uint64_t *chosen[TIMELINE_KINDS]; /* bits by row; NULL: all are */
 };
@@ -134,7 +135,7 @@ struct timed_rows {
 	bool has_cpus; /* they are read too */
 };
 
-/* An event where it lies. */
+/* An event where it lies, on the line. */
 struct timed_moment {
 	uint64_t begin_ns, end_ns, took_ns; /* as those of timed_event */
 	uint32_t type, node;
@@ -157,9 +158,11 @@ static inline bool timed_is_chosen(const uint64_t *chosen, size_t row)
  * come.  False: it went back in time.
  */
 static inline __attribute__((always_inline)) bool
-timed_rows_visit(const struct timed_rows *rows, size_t row, const uint64_t *chosen, uint64_t *last,
-		 void (*visit)(const struct timed_moment *moment, void *arg), void *arg)
+timed_rows_visit(const struct timed_rows *rows, size_t row, const struct timed_process *process,
+		 uint64_t *last, void (*visit)(const struct timed_moment *moment, void *arg),
+		 void *arg)
 {
+	const uint64_t *chosen = process->chosen[TIMELINE_CLOCK];
 	bool in_order = true;
 
 	for (size_t i = 0, next; i < rows->count; i = next) {
@@ -191,8 +194,10 @@ timed_rows_visit(const struct timed_rows *rows, size_t row, const uint64_t *chos
 
 			at = end - at > moment.took_ns ? at + moment.took_ns : end;
 			moment.end_ns = at;
-			if (timed_is_chosen(chosen, row + k))
-				visit(&moment, arg);
+			if (!timed_is_chosen(chosen, row + k))
+				continue;
+			clock_shift_event(&process->shift, &moment.begin_ns, &moment.end_ns);
+			visit(&moment, arg);
 		}
 	}
 	return in_order;
@@ -212,9 +217,8 @@ timed_block_visit(const struct timed_lane *lane, const struct timed_process *pro
 
 		timed_rows_read(rows, &process->process->profile.rows, part, first,
 				TIMED_ROWS - done);
-		in_order &=
-			timed_rows_visit(rows, part->row + first, process->chosen[TIMELINE_CLOCK],
-					 &place->last_ns, visit, arg);
+		in_order &= timed_rows_visit(rows, part->row + first, process, &place->last_ns,
+					     visit, arg);
 		done += rows->count;
 		place->at += rows->count;
 		if (place->at == part->at + part->count)

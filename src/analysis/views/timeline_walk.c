@@ -2,6 +2,7 @@
 #include "analysis/views/timeline_walk.h"
 
 #include "analysis/index/index_group.h"
+#include "analysis/kinds/mpi_match.h"
 
 #include <stdlib.h>
 
@@ -34,6 +35,7 @@ struct walk {
 	void *arg;
 	VEC(struct waiting_event) waiting;
 	const struct experiment_profile *profile;
+	const struct clock_shift *shift;
 	uint64_t *ends;	 /* by its threads: how far each has come, ns */
 	uint64_t thread; /* the last one that was asked for … */
 	uint64_t *end;	 /* … and its end; NULL: none was */
@@ -66,6 +68,12 @@ static uint64_t begin_of(struct walk *walk, uint64_t end)
 	return end - whole;
 }
 
+static void visit_on_line(struct walk *walk, struct timed_event *event)
+{
+	clock_shift_event(walk->shift, &event->begin_ns, &event->end_ns);
+	walk->visit(event, walk->arg);
+}
+
 static void flush(struct walk *walk)
 {
 	uint64_t at, end;
@@ -81,7 +89,7 @@ static void flush(struct walk *walk)
 		at = end - at > event->took_ns ? at + event->took_ns : end;
 		event->end_ns = at;
 		if (walk->waiting.items[i].chosen)
-			walk->visit(event, walk->arg);
+			visit_on_line(walk, event);
 	}
 	walk->waiting.count = 0;
 }
@@ -125,7 +133,7 @@ static void walk_piece(const struct scan_piece *piece, void *state)
 		}
 		event.begin_ns = event.end_ns > event.took_ns ? event.end_ns - event.took_ns : 0;
 		if (chosen)
-			walk->visit(&event, walk->arg);
+			visit_on_line(walk, &event);
 	}
 }
 
@@ -133,9 +141,11 @@ void timeline_walk(const struct tally *tally, const struct session_process *proc
 		   void (*visit)(const struct timed_event *event, void *arg), void *arg)
 {
 	const struct experiment_profile *profile = &process->process->profile;
+	const struct mpi_clocks *clocks = mpi_clocks_of(tally->session);
 	struct walk walk = {.visit = visit,
 			    .arg = arg,
 			    .profile = profile,
+			    .shift = &clocks->of[process->id - 1].shift,
 			    .ends = xcalloc(profile->threads.count + 1, sizeof(*walk.ends))};
 
 	scan_in_order(tally, process, walk_piece, &walk);
@@ -170,7 +180,7 @@ static void find_lane(const struct event_run *run, void *arg)
 	if (!run->count)
 		return;
 	last = event_run_piece(run, run->count - 1, finding->columns);
-	end = event_times(&last)[0];
+	end = mpi_clocks_time(lanes->clocks, finding->process->id - 1, event_times(&last)[0]);
 	lanes->last_ns = end > lanes->last_ns ? end : lanes->last_ns;
 	if (end < finding->begin_ns)
 		return;
@@ -196,6 +206,7 @@ void lanes_find(struct lanes *lanes, const struct tally *tally, uint64_t begin_n
 	struct finding finding = {
 		.lanes = lanes, .begin_ns = begin_ns, .columns = xmalloc(sizeof(*finding.columns))};
 
+	lanes->clocks = mpi_clocks_of(session);
 	for (size_t i = 0; i < session->scanned.count; i++) {
 		finding.process = &session->scanned.items[i];
 		for (int kind = 0; tally_looks_at(tally, finding.process) && kind < EVENTS_KINDS;
@@ -220,15 +231,23 @@ void lanes_find(struct lanes *lanes, const struct tally *tally, uint64_t begin_n
 
 /* ---- processors ---- */
 
+/* Those of a process. */
+struct finding_cpus {
+	struct lanes *lanes;
+	size_t process;
+};
+
 static void find_cpus(const struct event_run *piece, void *arg)
 {
 	const uint64_t *cpus = event_column(piece, ROW_CPU), *times = event_times(piece);
-	struct lanes *lanes = arg;
+	const struct finding_cpus *finding = arg;
+	struct lanes *lanes = finding->lanes;
 
 	for (size_t i = 0; i < piece->count; i++) {
 		uint32_t fresh = (uint32_t)lanes->lanes.count;
+		uint64_t end_ns = mpi_clocks_time(lanes->clocks, finding->process, times[i]);
 
-		lanes->last_ns = times[i] > lanes->last_ns ? times[i] : lanes->last_ns;
+		lanes->last_ns = end_ns > lanes->last_ns ? end_ns : lanes->last_ns;
 		if ((!i || cpus[i] != cpus[i - 1]) &&
 		    hash_map_put(&lanes->known, cpus[i], fresh) == fresh)
 			*vec_push(&lanes->lanes) = (struct timeline_lane){.thread = cpus[i]};
@@ -240,12 +259,16 @@ void lanes_find_cpus(struct lanes *lanes, const struct tally *tally)
 	const struct session *session = tally->session;
 
 	lanes->is_of_cpus = true;
-	for (size_t i = 0; i < session->scanned.count; i++)
+	lanes->clocks = mpi_clocks_of(tally->session);
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		struct finding_cpus finding = {lanes, i};
+
 		for (int kind = 0;
 		     tally_looks_at(tally, &session->scanned.items[i]) && kind < EVENTS_KINDS;
 		     kind++)
 			events_for_each_piece(session->scanned.items[i].process,
-					      (enum event_kind)kind, find_cpus, lanes);
+					      (enum event_kind)kind, find_cpus, &finding);
+	}
 	if (lanes->lanes.count)
 		qsort(lanes->lanes.items, lanes->lanes.count, sizeof(*lanes->lanes.items),
 		      by_thread);
@@ -303,6 +326,17 @@ static bool has_events(const struct timeline_lane *lane)
 	return false;
 }
 
+/* A processor's lane, and that of all other threads, have none. */
+static void set_shift(const struct lanes *lanes, struct timeline_lane *lane)
+{
+	if (!lane->process)
+		return;
+	const struct clock_shift *shift = &lanes->clocks->of[lane->process - 1].shift;
+
+	lane->shift_s = (double)shift->shift_ns / 1e9;
+	lane->drift_ppm = shift->drift * 1e6;
+}
+
 struct timeline_lane *lanes_kept(const struct lanes *lanes, const struct session *session,
 				 struct arena *arena, const bool *seen, uint32_t *moved,
 				 size_t *count)
@@ -319,7 +353,20 @@ struct timeline_lane *lanes_kept(const struct lanes *lanes, const struct session
 			continue;
 		moved[i] = (uint32_t)*count;
 		kept[*count] = *lane;
+		set_shift(lanes, &kept[*count]);
 		kept[(*count)++].name = name_of(lanes, lane, session, arena);
 	}
 	return kept;
+}
+
+struct timeline_hosts lanes_hosts(const struct lanes *lanes, struct arena *arena)
+{
+	const struct mpi_clocks *clocks = lanes->clocks;
+	struct timeline_hosts hosts = {0};
+
+	hosts.items = arena_array(arena, struct mpi_clock_info, clocks->clocks.count + 1);
+	for (uint32_t i = 0; i < clocks->clocks.count; i++)
+		if (mpi_clocks_are_several(clocks, clocks->clocks.items[i].group))
+			hosts.items[hosts.count++] = mpi_clocks_info(clocks, i);
+	return hosts;
 }

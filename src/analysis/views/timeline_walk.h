@@ -3,10 +3,11 @@
 #ifndef HELIO_ANALYSIS_TIMELINE_WALK_H
 #define HELIO_ANALYSIS_TIMELINE_WALK_H
 
+#include "analysis/kinds/mpi_clocks.h"
 #include "analysis/session/scan.h"
 #include "analysis/views/timeline.h"
 
-/* An event where it lies. */
+/* An event where it lies, on the line. */
 struct timed_event {
 	uint64_t thread;
 	enum event_kind kind;
@@ -34,6 +35,7 @@ enum { LANES_MOST = 1 << 15 };
 struct lanes {
 	struct hash_map known; /* process and thread → lane */
 	VEC(struct timeline_lane) lanes;
+	const struct mpi_clocks *clocks;
 	bool has_rest;	  /* the last lane is that of all other threads: its process is 0 */
 	bool is_of_cpus;  /* a lane for each processor instead, and one of what is not known */
 	uint64_t last_ns; /* the end of the last event of all */
@@ -46,6 +48,8 @@ uint32_t lanes_at_cpu(const struct lanes *lanes, const struct timed_event *event
 uint32_t lanes_at(const struct lanes *lanes, const struct session_process *process,
 		  uint64_t thread);
 void lanes_fini(struct lanes *lanes);
+/* The clocks of hosts that the line is made of. */
+struct timeline_hosts lanes_hosts(const struct lanes *lanes, struct arena *arena);
 /* The range as it is meant. */
 struct timeline_range lanes_range(const struct lanes *lanes, struct timeline_range range);
 /*

@@ -218,20 +218,11 @@ static void add_clocks(struct mpi_report *report, const struct tally *tally)
 	const struct mpi_clocks *clocks = mpi_clocks_of(tally->session);
 
 	for (uint32_t i = 0; i < clocks->clocks.count; i++) {
-		const struct mpi_clock *clock = &clocks->clocks.items[i];
+		uint32_t group = clocks->clocks.items[i].group;
 
-		if (tally->group && tally->group != clock->group)
-			continue;
-		if (!mpi_clocks_are_several(clocks, clock->group))
-			continue;
-		*vec_push(&report->clocks) = (struct mpi_clock_info){
-			.host = clock->host,
-			.ranks = clock->ranks,
-			.ahead_s = mpi_clocks_ahead_ns(clocks, i) / 1e9,
-			.drift_ppm = -clock->line.drift * 1e6,
-			.is_known = clock->is_known,
-			.error_s = clock->line.error_ns / 1e9,
-		};
+		if ((!tally->group || tally->group == group) &&
+		    mpi_clocks_are_several(clocks, group))
+			*vec_push(&report->clocks) = mpi_clocks_info(clocks, i);
 	}
 }
 

@@ -6,6 +6,7 @@
  */
 #include "analysis/views/timeline_cells.h"
 
+#include "analysis/kinds/mpi_match.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/symbols.h"
 #include "analysis/tree/shape.h"
@@ -214,6 +215,15 @@ static bool overlaps(const struct timeline_range *range, const struct collection
 	return one->begin_ns < range->end_ns && one->end_ns >= range->begin_ns;
 }
 
+/* On the line. */
+static struct collection placed(const struct collection *one, const struct clock_shift *shift)
+{
+	struct collection moved = *one;
+
+	clock_shift_event(shift, &moved.begin_ns, &moved.end_ns);
+	return moved;
+}
+
 /* One that began before the range is in its first cell. */
 static size_t cell_of(const struct timeline *timeline, uint64_t begin_ns)
 {
@@ -222,54 +232,59 @@ static size_t cell_of(const struct timeline *timeline, uint64_t begin_ns)
 	return begin_ns > begin ? (begin_ns - begin) / timeline->cell_ns : 0;
 }
 
-/* Of one more of them. */
-static void say_why(struct timeline_collection *last, const struct collections *all,
+/* One more of them. */
+static void add_one(struct timeline_collection *last, const struct collections *all,
 		    const struct collection *one)
 {
 	const char *cause = collections_words(all, one->cause);
 	const char *collector = collections_words(all, one->collector);
+	uint64_t took_ns = one->end_ns - one->begin_ns;
 
 	last->cause = !last->count || cause == last->cause ? cause : "";
 	last->collector = !last->count || collector == last->collector ? collector : "";
 	last->after = one->after;
+	last->count++;
+	last->end_ns = one->end_ns > last->end_ns ? one->end_ns : last->end_ns;
+	last->took_ns += took_ns;
+	last->longest_ns = took_ns > last->longest_ns ? took_ns : last->longest_ns;
 }
 
-static void add_collections(struct timeline *timeline, const struct session_process *process)
+static void add_collections(struct timeline *timeline, const struct session_process *process,
+			    const struct clock_shift *shift)
 {
 	const struct collections *all = &process->process->profile.collections;
 	size_t first = timeline->collection_count, count = 0, cell = SIZE_MAX;
+	struct collection one;
 
-	for (size_t i = 0; i < all->list.count; i++)
-		count += overlaps(&timeline->range, &all->list.items[i]);
 	for (size_t i = 0; i < all->list.count; i++) {
-		const struct collection *one = &all->list.items[i];
-		uint64_t took_ns = one->end_ns - one->begin_ns;
+		one = placed(&all->list.items[i], shift);
+		count += overlaps(&timeline->range, &one);
+	}
+	for (size_t i = 0; i < all->list.count; i++) {
 		struct timeline_collection *last;
 
-		if (!overlaps(&timeline->range, one))
+		one = placed(&all->list.items[i], shift);
+		if (!overlaps(&timeline->range, &one))
 			continue;
 		last = &timeline->collections[timeline->collection_count];
 		if (count > timeline->cell_count && timeline->collection_count > first &&
-		    cell_of(timeline, one->begin_ns) == cell)
+		    cell_of(timeline, one.begin_ns) == cell)
 			last--;
 		else
 			*last = (struct timeline_collection){.process = process->id,
-							     .thread = one->thread,
+							     .thread = one.thread,
 							     .number = i + 1,
-							     .begin_ns = one->begin_ns,
-							     .before = one->before};
+							     .begin_ns = one.begin_ns,
+							     .before = one.before};
 		timeline->collection_count += !last->count;
-		cell = cell_of(timeline, one->begin_ns);
-		say_why(last, all, one);
-		last->count++;
-		last->end_ns = one->end_ns > last->end_ns ? one->end_ns : last->end_ns;
-		last->took_ns += took_ns;
-		last->longest_ns = took_ns > last->longest_ns ? took_ns : last->longest_ns;
+		cell = cell_of(timeline, one.begin_ns);
+		add_one(last, all, &one);
 	}
 }
 
 /* Of the processes whose threads are shown, whatever other filters there are: as in gcevents. */
-static void find_collections(const struct tally *tally, struct timeline *timeline)
+static void find_collections(const struct tally *tally, const struct mpi_clocks *clocks,
+			     struct timeline *timeline)
 {
 	const struct session *session = tally->session;
 	size_t most = 0;
@@ -283,7 +298,7 @@ static void find_collections(const struct tally *tally, struct timeline *timelin
 	timeline->collections = arena_array(&timeline->arena, struct timeline_collection, most + 1);
 	for (size_t i = 0; i < session->scanned.count; i++)
 		if (tally_looks_at(tally, &session->scanned.items[i]))
-			add_collections(timeline, &session->scanned.items[i]);
+			add_collections(timeline, &session->scanned.items[i], &clocks->of[i].shift);
 }
 
 /* Of all events: where there is no index, and in tests. */
@@ -304,8 +319,9 @@ static void make_by_index(struct making *making, struct timeline *timeline,
 			  const struct timeline_index *index, struct timeline_range range,
 			  size_t cells)
 {
-	const struct session *session = making->tally->session;
+	struct session *session = making->tally->session;
 
+	making->to.lanes.clocks = mpi_clocks_of(session);
 	if (timeline->is_of_cpus)
 		cells_lanes_of_cpus(&making->to, index);
 	else
@@ -341,7 +357,8 @@ static void make(struct session *session, const struct query *query, enum way wa
 	else
 		make_directly(&making, timeline, range, cells);
 	take(&making, &together, timeline);
-	find_collections(making.tally, timeline);
+	find_collections(making.tally, making.to.lanes.clocks, timeline);
+	timeline->hosts = lanes_hosts(&making.to.lanes, &timeline->arena);
 	hash_map_fini(&making.known);
 	vec_fini(&making.own);
 	free(making.to.seen);

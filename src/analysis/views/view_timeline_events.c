@@ -200,6 +200,7 @@ static void fill_page(struct making *making, struct timeline_page *page)
 
 	fill_values(making, page);
 	page->range = making->range;
+	page->hosts = lanes_hosts(lanes, &page->table.arena);
 	page->total = making->total;
 	page->first = making->first;
 	page->lanes = lanes_kept(lanes, making->tally->session, &page->table.arena, NULL, moved,

@@ -3,6 +3,7 @@
 
 #include "collector/arch/sys.h"
 #include "collector/core/modules.h"
+#include "collector/core/other_clock.h"
 #include "collector/core/time.h"
 #include "collector/storage/experiment.h"
 #include "collector/storage/file.h"
@@ -69,7 +70,9 @@ static void put_descendant(struct text *line)
 	text_attribute(line, "version", FORMAT_VERSION_TEXT);
 	text_attribute(line, "producer", "heliometer " HELIO_VERSION);
 	text_attribute_decimal(line, "mono_ns", (int64_t)collector.start_ns);
+	other_clock_put(line);
 	text_puts(line, ">\n");
+	other_clock_put_system(line);
 }
 
 /* The words of the command that began this image; NULL: the launcher or the parent has told. */

@@ -2,6 +2,7 @@
 #include "collector/core/params.h"
 
 #include "collector/core/control.h"
+#include "collector/core/other_clock.h"
 #include "collector/core/profile_source.h"
 #include "collector/core/trace.h"
 #include "collector/storage/file.h"
@@ -62,6 +63,7 @@ static const struct {
 	void (*read)(const char *value);
 } readers[] = {
 	{PARAMS_START, read_start},
+	{PARAMS_MACHINE, other_clock_read_param},
 	{PARAMS_ENGINE, read_engine},
 	{PARAMS_FOLLOW, read_follow},
 	{PARAMS_RANKS, read_ranks},

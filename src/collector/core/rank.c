@@ -6,6 +6,7 @@
  */
 #include "collector/core/rank.h"
 
+#include "collector/core/other_clock.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/text.h"
 #include "format/lineage.h"
@@ -29,6 +30,10 @@ bool rank_take_name(void)
 
 	if (text_starts(collector.lineage, FORMAT_LINEAGE_RANK))
 		return true;
+	/* The launcher has handed its own name on: it is on another machine, and none of its
+	 * family. */
+	if (!collector.lineage[0] && other_clock_is_so())
+		copy(collector.lineage, sizeof(collector.lineage), "_f1");
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables) && !rank; i++)
 		rank = getenv(variables[i]);
 	if (!collector.lineage[0] || !rank || rank[0] < '0' || rank[0] > '9')

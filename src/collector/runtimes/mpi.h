@@ -46,6 +46,7 @@ struct mpi_function {
 	uint8_t type, rule;
 	bool is_fortran; /* a subroutine: its error is an argument behind those of C */
 	bool is_by_c;	 /* in MPICH it calls the C function, which is wrapped */
+	bool is_large;	 /* its counts have 64 bits */
 	_Atomic bool is_ready;
 	void *next;
 	int8_t at[MPI_LETTERS]; /* by letter: 1 + its first argument; 0: there is none */
@@ -133,7 +134,7 @@ extern struct mpi_abi mpi_abi;
 	X(Group_rank, (uintptr_t, int *))                                                          \
 	X(Group_translate_ranks, (uintptr_t, int, const int *, uintptr_t, int *))                  \
 	X(Group_free, (uintptr_t *))                                                               \
-	X(Type_size, (uintptr_t, int *))                                                           \
+	X(Type_size_x, (uintptr_t, int64_t *))                                                     \
 	X(Topo_test, (uintptr_t, int *))                                                           \
 	X(Cartdim_get, (uintptr_t, int *))                                                         \
 	X(Graph_neighbors_count, (uintptr_t, int, int *))                                          \
@@ -168,8 +169,10 @@ static inline uintptr_t mpi_word(const struct mpi_call *call, char letter)
 	return call->arguments[call->function->at[letter - 'A'] - 1];
 }
 
-/* A number, or a handle. */
+/* A number, a count, one of an array of counts, or a handle. */
 int mpi_number(const struct mpi_call *call, char letter);
+int64_t mpi_count(const struct mpi_call *call, char letter);
+int64_t mpi_count_in(const struct mpi_call *call, char letter, size_t index);
 uintptr_t mpi_handle(const struct mpi_call *call, char letter);
 /* A handle where a pointer leads to it. */
 uintptr_t mpi_handle_at(const struct mpi_call *call, const void *place, char letter);
@@ -209,7 +212,8 @@ void mpi_groups_begin(void);
 enum mpi_request_kind {
 	MPI_REQUEST_RECEIVE,
 	MPI_REQUEST_PERSISTENT_RECEIVE,
-	MPI_REQUEST_PERSISTENT_SEND
+	MPI_REQUEST_PERSISTENT_SEND,
+	MPI_REQUEST_PERSISTENT_COLLECTIVE,
 };
 
 struct mpi_request {
@@ -218,7 +222,10 @@ struct mpi_request {
 	uint64_t peer, tag;    /* fields */
 	uint64_t serial;       /* of its entry */
 	uint64_t number; /* of the request in events; a persistent one has one for each start */
-	uint64_t bytes;
+	uint64_t sent, received; /* fields of what is begun; of a collective function also … */
+	uint64_t arrived;
+	uint64_t sends, receives;
+	bool is_exchange; /* a send is begun beside it */
 };
 
 /* Returns its number; 0: there is no room. */

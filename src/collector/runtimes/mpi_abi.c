@@ -104,6 +104,29 @@ int mpi_number(const struct mpi_call *call, char letter)
 	return call->function->is_fortran ? *(const int *)word : (int)word;
 }
 
+/* Of a partitioned message it has 64 bits in any case. */
+static bool has_large_count(const struct mpi_call *call)
+{
+	return call->function->is_large || mpi_has(call, 'p') || mpi_has(call, 'P');
+}
+
+int64_t mpi_count(const struct mpi_call *call, char letter)
+{
+	uintptr_t word = mpi_word(call, letter);
+
+	if (!has_large_count(call))
+		return mpi_number(call, letter);
+	return call->function->is_fortran ? *(const int64_t *)word : (int64_t)word;
+}
+
+int64_t mpi_count_in(const struct mpi_call *call, char letter, size_t index)
+{
+	const void *counts = (const void *)mpi_word(call, letter);
+
+	return call->function->is_large ? ((const int64_t *)counts)[index]
+					: ((const int *)counts)[index];
+}
+
 static uintptr_t of_fortran(int handle, char letter)
 {
 	switch (letter) {
@@ -204,7 +227,7 @@ uint64_t mpi_tag_field(int tag)
 
 uint64_t mpi_type_size(uintptr_t type)
 {
-	int size = 0;
+	int64_t size = 0;
 
-	return mpi_library.Type_size(type, &size) || size < 0 ? 0 : (uint64_t)size;
+	return mpi_library.Type_size_x(type, &size) || size < 0 ? 0 : (uint64_t)size;
 }

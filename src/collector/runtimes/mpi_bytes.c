@@ -19,11 +19,23 @@ struct sums {
 /* Bytes of a count of a type; where either is missing, 0. */
 static uint64_t bytes(const struct mpi_call *call, char count, char type)
 {
+	char partitions = count == 'n' ? 'p' : 'P';
+
 	if (!mpi_has(call, count) || !mpi_has(call, type))
 		return 0;
-	int number = mpi_number(call, count);
+	int64_t number = mpi_count(call, count);
 
+	if (mpi_has(call, partitions))
+		number *= mpi_number(call, partitions);
 	return number > 0 ? (uint64_t)number * mpi_type_size(mpi_handle(call, type)) : 0;
+}
+
+/* Bytes of one of an array of counts. */
+static uint64_t bytes_of(const struct mpi_call *call, char counts, size_t index, char type)
+{
+	int64_t count = mpi_count_in(call, counts, index);
+
+	return count > 0 ? (uint64_t)count * mpi_type_size(mpi_handle(call, type)) : 0;
 }
 
 static uint64_t type_in(const struct mpi_call *call, char letter, size_t index)
@@ -39,14 +51,15 @@ static uint64_t type_in(const struct mpi_call *call, char letter, size_t index)
 static uint64_t bytes_of_each(const struct mpi_call *call, char counts, char type, char types,
 			      int size)
 {
-	const int *count = (const int *)mpi_word(call, counts);
 	bool has_one = mpi_has(call, type);
 	uint64_t sum = 0, one = has_one ? mpi_type_size(mpi_handle(call, type)) : 0;
 
-	for (int i = 0; i < size; i++)
-		if (count[i] > 0)
-			sum += (uint64_t)count[i] *
-			       (has_one ? one : type_in(call, types, (size_t)i));
+	for (int i = 0; i < size; i++) {
+		int64_t count = mpi_count_in(call, counts, (size_t)i);
+
+		if (count > 0)
+			sum += (uint64_t)count * (has_one ? one : type_in(call, types, (size_t)i));
+	}
 	return sum;
 }
 
@@ -104,15 +117,11 @@ static struct sums gather(const struct mpi_call *call, const struct mpi_group *g
 		sums.received = sums.arrived = received_from(call, group->size);
 		sums.receives = (uint64_t)group->size;
 	}
-	if (sends && root && mpi_is_in_place(call, 'b')) {
-		const int *count = mpi_has(call, 'V') ? (const int *)mpi_word(call, 'V') : NULL;
-
-		sums.sent =
-			count ? (uint64_t)count[group->rank] * mpi_type_size(mpi_handle(call, 'T'))
-			      : bytes(call, 'N', 'T');
-	} else if (sends) {
+	if (sends && root && mpi_is_in_place(call, 'b'))
+		sums.sent = mpi_has(call, 'V') ? bytes_of(call, 'V', (size_t)group->rank, 'T')
+					       : bytes(call, 'N', 'T');
+	else if (sends)
 		sums.sent = bytes(call, 'n', 't');
-	}
 	sums.sends = sends;
 	return sums;
 }
@@ -130,8 +139,7 @@ static struct sums scatter(const struct mpi_call *call, const struct mpi_group *
 		sums.sends = (uint64_t)group->size;
 	}
 	if (receives && in_place && mpi_has(call, 'v'))
-		sums.received = (uint64_t)((const int *)mpi_word(call, 'v'))[group->rank] *
-				mpi_type_size(mpi_handle(call, 't'));
+		sums.received = bytes_of(call, 'v', (size_t)group->rank, 't');
 	else if (receives)
 		sums.received = in_place ? bytes(call, 'n', 't') : bytes(call, 'N', 'T');
 	sums.arrived = in_place ? 0 : sums.received;
@@ -145,10 +153,7 @@ static uint64_t sent_in_place(const struct mpi_call *call, const struct mpi_grou
 {
 	if (!mpi_has(call, 'V') || mpi_has(call, 'v'))
 		return received_from(call, group->size);
-	int count = ((const int *)mpi_word(call, 'V'))[group->rank];
-
-	return (uint64_t)group->size * (uint64_t)(count > 0 ? count : 0) *
-	       mpi_type_size(mpi_handle(call, 'T'));
+	return (uint64_t)group->size * bytes_of(call, 'V', (size_t)group->rank, 'T');
 }
 
 /* One that gathers has one count of what it sends, for all; one that exchanges one for each. */
@@ -196,9 +201,7 @@ static struct sums reduce_scatter(const struct mpi_call *call, const struct mpi_
 	uint64_t members = (uint64_t)group->size, own, sum;
 
 	if (mpi_has(call, 'V')) {
-		int count = ((const int *)mpi_word(call, 'V'))[group->rank];
-
-		own = (uint64_t)(count > 0 ? count : 0) * mpi_type_size(mpi_handle(call, 't'));
+		own = bytes_of(call, 'V', (size_t)group->rank, 't');
 		sum = bytes_of_each(call, 'V', 't', 'U', group->size);
 	} else {
 		own = bytes(call, 'n', 't');

@@ -211,15 +211,24 @@ static void complete(const struct records *records, uintptr_t handle, uint64_t s
 	struct mpi_request request;
 
 	if (!mpi_request_take(handle, serial, &request) ||
-	    request.kind == MPI_REQUEST_PERSISTENT_SEND)
+	    request.kind == MPI_REQUEST_PERSISTENT_SEND ||
+	    request.kind == MPI_REQUEST_PERSISTENT_COLLECTIVE)
 		return;
 	struct mpi_message message = mpi_message_of(status);
 	uint64_t fields[MPI_FIELDS] = {
 		[MPI_COMMUNICATOR] = request.communicator, [MPI_REQUEST] = request.number};
 
-	if (message.was_cancelled)
-		return;
-	set_message(fields, &message);
+	if (request.is_exchange && !mpi_abi.is_open_mpi) {
+		/* MPICH 4.0 leaves the status of MPI_Isendrecv as it was. */
+		if (request.peer == MPI_PEER_ANY || request.tag == MPI_TAG_ANY)
+			return;
+		fields[MPI_PEER] = request.peer;
+		fields[MPI_TAG] = request.tag;
+	} else {
+		if (message.was_cancelled)
+			return;
+		set_message(fields, &message);
+	}
 	put(records, MPI_RECEIVED, fields);
 }
 
@@ -281,29 +290,50 @@ static void start(const struct records *records, uintptr_t handle)
 
 	if (!mpi_request_start(handle, &request))
 		return;
-	bool sends = request.kind == MPI_REQUEST_PERSISTENT_SEND;
+	static const uint8_t types[] = {
+		[MPI_REQUEST_PERSISTENT_SEND] = MPI_SEND_BEGIN,
+		[MPI_REQUEST_PERSISTENT_RECEIVE] = MPI_RECEIVE_BEGIN,
+		[MPI_REQUEST_PERSISTENT_COLLECTIVE] = MPI_COLLECTIVE,
+	};
 	uint64_t fields[MPI_FIELDS] = {[MPI_COMMUNICATOR] = request.communicator,
 				       [MPI_REQUEST] = request.number,
 				       [MPI_PEER] = request.peer,
 				       [MPI_TAG] = request.tag,
-				       [MPI_SENT] = sends ? request.bytes : 0,
-				       [MPI_RECEIVED_BYTES] = sends ? 0 : request.bytes};
+				       [MPI_SENT] = request.sent,
+				       [MPI_RECEIVED_BYTES] = request.received};
 
-	put(records, sends ? MPI_SEND_BEGIN : MPI_RECEIVE_BEGIN, fields);
+	if (request.kind == MPI_REQUEST_PERSISTENT_COLLECTIVE) {
+		fields[MPI_ARRIVED] = request.arrived;
+		fields[MPI_SENDS] = request.sends;
+		fields[MPI_RECEIVES] = request.receives;
+	}
+	put(records, types[request.kind], fields);
+}
+
+/* A call that sends and receives: two messages. */
+static bool is_exchange(const struct mpi_call *call)
+{
+	return mpi_has(call, 'd') && mpi_has(call, 's');
 }
 
 /* The receive of an exchange: a record of its own. */
 static void exchange(const struct mpi_call *call, const struct records *records,
 		     const uint64_t *whole)
 {
+	bool begins = call->function->type == MPI_SEND_BEGIN;
 	uint64_t fields[MPI_FIELDS] = {[MPI_COMMUNICATOR] = whole[MPI_COMMUNICATOR],
 				       [MPI_PEER] = mpi_peer_field(mpi_number(call, 's')),
 				       [MPI_TAG] = mpi_tag_field(mpi_number(call, 'G')),
 				       [MPI_RECEIVED_BYTES] = whole[MPI_RECEIVED_BYTES]};
-	struct mpi_message message = mpi_message_of(status_of(call, 'S', 0));
 
-	set_message(fields, &message);
-	put(records, MPI_RECEIVE, fields);
+	if (begins) {
+		fields[MPI_REQUEST] = whole[MPI_REQUEST];
+	} else {
+		struct mpi_message message = mpi_message_of(status_of(call, 'S', 0));
+
+		set_message(fields, &message);
+	}
+	put(records, begins ? MPI_RECEIVE_BEGIN : MPI_RECEIVE, fields);
 }
 
 static bool is_done(const struct mpi_call *call)
@@ -332,10 +362,10 @@ static void set_bytes(const struct mpi_call *call, uint64_t *fields)
 	bool no_peer = mpi_has(call, 'd') && fields[MPI_PEER] == MPI_PEER_NOBODY;
 
 	mpi_account(call, &call->group, fields);
+	if (is_exchange(call) && !mpi_has(call, 'N'))
+		fields[MPI_RECEIVED_BYTES] = fields[MPI_SENT];
 	if (no_peer)
 		fields[MPI_SENT] = 0;
-	if (function->type == MPI_EXCHANGE && !mpi_has(call, 'N'))
-		fields[MPI_RECEIVED_BYTES] = fields[MPI_SENT];
 	if (function->type == MPI_RECEIVE || function->type == MPI_FILE ||
 	    (mpi_has(call, 's') && completes(call) && is_done(call))) {
 		struct mpi_message message = {0};
@@ -356,27 +386,51 @@ static uintptr_t message_after(const struct mpi_call *call)
 	return mpi_request_in(call, (const void *)mpi_word(call, 'M'), 0);
 }
 
+static enum mpi_request_kind request_kind(const struct mpi_call *call)
+{
+	if (call->function->type != MPI_PREPARE)
+		return MPI_REQUEST_RECEIVE;
+	return mpi_has(call, 'd')   ? MPI_REQUEST_PERSISTENT_SEND
+	       : mpi_has(call, 's') ? MPI_REQUEST_PERSISTENT_RECEIVE
+				    : MPI_REQUEST_PERSISTENT_COLLECTIVE;
+}
+
+/* Whether its request is one of a receive, or may be started. */
+static bool has_request(const struct mpi_call *call, const struct mpi_request *request)
+{
+	enum format_mpi_type type = call->function->type;
+
+	return type == MPI_PREPARE ||
+	       ((type == MPI_RECEIVE_BEGIN || (type == MPI_SEND_BEGIN && is_exchange(call))) &&
+		request->peer != MPI_PEER_NOBODY);
+}
+
 /* What later calls need to know. */
 static void note(const struct mpi_call *call, uint64_t *fields)
 {
-	enum format_mpi_type type = call->function->type;
-	bool sends = mpi_has(call, 'd');
 	struct mpi_request request = {
-		.kind = type == MPI_PREPARE ? sends ? MPI_REQUEST_PERSISTENT_SEND
-						    : MPI_REQUEST_PERSISTENT_RECEIVE
-					    : MPI_REQUEST_RECEIVE,
+		.kind = request_kind(call),
 		.communicator = (uint32_t)fields[MPI_COMMUNICATOR],
 		.peer = fields[MPI_PEER],
 		.tag = fields[MPI_TAG],
-		.bytes = fields[sends ? MPI_SENT : MPI_RECEIVED_BYTES],
+		.sent = fields[MPI_SENT],
+		.received = fields[MPI_RECEIVED_BYTES],
+		.arrived = fields[MPI_ARRIVED],
+		.sends = fields[MPI_SENDS],
+		.receives = fields[MPI_RECEIVES],
 	};
+
+	request.is_exchange = is_exchange(call);
+	if (request.is_exchange) {
+		request.peer = mpi_peer_field(mpi_number(call, 's'));
+		request.tag = mpi_tag_field(mpi_number(call, 'G'));
+	}
 	if (completes(call) && mpi_has(call, 'M') && is_done(call))
 		mpi_request_note(message_key(message_after(call)), &request);
-	else if ((type == MPI_RECEIVE_BEGIN && request.peer != MPI_PEER_NOBODY) ||
-		 type == MPI_PREPARE)
+	else if (has_request(call, &request))
 		fields[MPI_REQUEST] = mpi_request_note(
 			mpi_request_in(call, (const void *)mpi_word(call, 'q'), 0), &request);
-	else if (type == MPI_MANAGE && mpi_has(call, 'q') && !mpi_has(call, 'C'))
+	else if (call->function->type == MPI_MANAGE && mpi_has(call, 'q') && !mpi_has(call, 'C'))
 		mpi_request_forget(call->request, call->request_serial);
 }
 
@@ -432,14 +486,15 @@ static void write_records(const struct mpi_call *call, uint64_t end_ns, uint64_t
 	if (!records.thread)
 		return;
 	uint64_t received = fields[MPI_RECEIVED_BYTES];
+	bool exchanges = type == MPI_EXCHANGE || (type == MPI_SEND_BEGIN && is_exchange(call));
 
 	records.stack = stacktable_intern(trace_stack_above(records.thread, call->frame),
 					  (uint64_t)call->function->next, NULL);
-	if (type == MPI_EXCHANGE)
+	if (exchanges)
 		fields[MPI_RECEIVED_BYTES] = 0;
 	put(&records, type, fields);
 	fields[MPI_RECEIVED_BYTES] = received;
-	if (!fields[MPI_ERROR] && type == MPI_EXCHANGE)
+	if (!fields[MPI_ERROR] && exchanges)
 		exchange(call, &records, fields);
 	else if (!fields[MPI_ERROR] && completes(call) && is_done(call) &&
 		 (call->requests || mpi_has(call, 'q')))

@@ -56,7 +56,8 @@ bool file_has_moved(void)
 
 static bool is_home(const struct stat *info)
 {
-	return info->st_dev == home_device && info->st_ino == home_inode;
+	return (info->st_dev == home_device || (collector.other_machine && !file_has_moved())) &&
+	       info->st_ino == home_inode;
 }
 
 /*

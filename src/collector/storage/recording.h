@@ -41,8 +41,9 @@ struct collector {
 	bool ranks_only;      /* what a launcher of MPI starts is recorded, not itself */
 	uint64_t faults_here; /* SIGBUS as a set, where it is not handled on the alternate stack */
 	bool late;	      /* the program ran already: our wrappers stand in for nothing */
-	uint64_t start_ns;    /* CLOCK_MONOTONIC at time 0 of the family */
-	uint64_t begin_ns;    /* … at the begin of this process image's recording */
+	bool other_machine; /* than the launcher's: its directory has another device number here */
+	uint64_t start_ns;  /* CLOCK_MONOTONIC at time 0 of the family */
+	uint64_t begin_ns;  /* … at the begin of this process image's recording */
 	uint64_t window_start_ns, window_end_ns; /* CLOCK_MONOTONIC; end 0: none */
 	_Atomic uint64_t interval_ns; /* of the clock, in force; 0: there is no clock profile */
 	uint64_t first_interval_ns, last_interval_ns; /* equal: it stays (clock_interval.c) */

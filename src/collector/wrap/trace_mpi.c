@@ -27,6 +27,8 @@ extern struct mpi_function functions_end[] __asm__("__stop_helio_mpi")
 enum { MPI_ERROR_OTHER = 16 };
 /* Of a Fortran function: whether MPICH's calls the one of C. */
 enum { NO_FORTRAN, FORTRAN, FORTRAN_BY_C };
+/* The width of counts. */
+enum { INTS, LARGE };
 
 static atomic_flag finding = ATOMIC_FLAG_INIT;
 
@@ -163,7 +165,7 @@ NEXT_CONSTRUCTOR static void install(void)
 
 /* ---- the functions ---- */
 
-#define MPI_WRAP(id, symbol_, name_, count, type_, rule_, letters_, fortran, room_)                \
+#define MPI_WRAP(id, symbol_, name_, count, type_, rule_, letters_, fortran, counts, room_)        \
 	static struct mpi_function function_##id __attribute__((section("helio_mpi"), used)) = {   \
 		.name = "MPI_" name_,                                                              \
 		.symbol = symbol_,                                                                 \
@@ -171,7 +173,8 @@ NEXT_CONSTRUCTOR static void install(void)
 		.type = MPI_##type_,                                                               \
 		.rule = MPI_RULE_##rule_,                                                          \
 		.is_fortran = (fortran) != NO_FORTRAN,                                             \
-		.is_by_c = (fortran) == FORTRAN_BY_C};                                             \
+		.is_by_c = (fortran) == FORTRAN_BY_C,                                              \
+		.is_large = (counts) == LARGE};                                                    \
 	COLLECTOR_EXPORT int wrapped_##id(JOIN(PARAMETERS_, count)) __asm__(symbol_);              \
 	int wrapped_##id(JOIN(PARAMETERS_, count))                                                 \
 	{                                                                                          \
@@ -196,17 +199,23 @@ NEXT_CONSTRUCTOR static void install(void)
 	}
 
 #define MPI_WRAP_ALL(name, fortran, count, type, rule, letters, strings, room)                     \
-	MPI_WRAP(name, "MPI_" #name, #name, count, type, rule, letters, NO_FORTRAN, room)          \
+	MPI_WRAP(name, "MPI_" #name, #name, count, type, rule, letters, NO_FORTRAN, INTS, room)    \
 	MPI_WRAP(fortran##_, "mpi_" #fortran "_", #name, PLUS_##strings(AFTER(count)), type, rule, \
-		 letters, FORTRAN_BY_C, room)                                                      \
+		 letters, FORTRAN_BY_C, INTS, room)                                                \
 	MPI_WRAP(fortran##_f08, "mpi_" #fortran "_f08_", #name, PLUS_##strings(AFTER(count)),      \
-		 type, rule, letters, FORTRAN, room)
+		 type, rule, letters, FORTRAN, INTS, room)
 
 enum { NO_ROOM = 1, ROOM = MPI_REQUESTS_ROOM * MPI_REQUEST_BYTES };
 
 #define X(name, fortran, count, type, rule, letters, strings)                                      \
 	MPI_WRAP_ALL(name, fortran, count, type, rule, letters, strings, NO_ROOM)
+MPI_FUNCTIONS_OF_COUNTS(X)
 MPI_FUNCTIONS(X)
+#undef X
+#define X(name, fortran, count, type, rule, letters, strings)                                      \
+	MPI_WRAP(name##_c, "MPI_" #name "_c", #name "_c", count, type, rule, letters, NO_FORTRAN,  \
+		 LARGE, NO_ROOM)
+MPI_FUNCTIONS_OF_COUNTS(X)
 #undef X
 #define X(name, fortran, count, type, rule, letters, strings)                                      \
 	MPI_WRAP_ALL(name, fortran, count, type, rule, letters, strings, ROOM)

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "format/params.h"
 #include "format/preload.h"
+#include "launch/run/machine_clock.h"
 #include "launch/run/mounts.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PRELOAD "LD_PRELOAD"
@@ -91,6 +93,27 @@ static void add_clock(struct arena *arena, char **text, const struct options *op
 				      arena_printf(arena, "%" PRIu32, options->clock_us));
 }
 
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* By which ranks on other machines know where their times begin. */
+static void add_machine(struct arena *arena, char **text, uint64_t start_ns)
+{
+	uint64_t passed_ns = now_ns(CLOCK_MONOTONIC) - start_ns;
+	char clock[MACHINE_CLOCK_NAME];
+
+	machine_clock_name(clock);
+	if (*clock)
+		environment_add_param(arena, text, PARAMS_MACHINE,
+				      arena_printf(arena, "%" PRIu64 ",%s",
+						   now_ns(CLOCK_REALTIME) - passed_ns, clock));
+}
+
 char *environment_params(struct arena *arena, const struct options *options, const char *engine,
 			 uint64_t start_ns)
 {
@@ -105,6 +128,8 @@ char *environment_params(struct arena *arena, const struct options *options, con
 	if (start_ns)
 		environment_add_param(arena, &text, PARAMS_START,
 				      arena_printf(arena, "%" PRIu64, start_ns));
+	if (start_ns && options->ranks)
+		add_machine(arena, &text, start_ns);
 	if (options->window)
 		environment_add_param(arena, &text, PARAMS_WINDOW,
 				      arena_printf(arena, "%" PRIu64 "-%" PRIu64,
@@ -225,7 +250,7 @@ char **environment_build(struct arena *arena, char **old, const struct environme
 
 	while (old[count])
 		count++;
-	char **list = arena_array(arena, char *, count + COUNT(ours) + 1);
+	char **list = arena_array(arena, char *, count + COUNT(ours) + 2);
 	char **next = list;
 
 	for (size_t i = 0; i < count; i++) {
@@ -243,5 +268,7 @@ char **environment_build(struct arena *arena, char **old, const struct environme
 	*next++ = arena_printf(arena, PARAMS_ENV_LIBRARY "=%s", request->library);
 	if (request->follow_regex)
 		*next++ = arena_printf(arena, PARAMS_ENV_FOLLOW "=^(%s)$", request->follow_regex);
+	if (request->more)
+		*next++ = arena_strdup(arena, request->more);
 	return list;
 }

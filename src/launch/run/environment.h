@@ -32,6 +32,7 @@ struct environment_request {
 	const char *experiment; /* absolute path */
 	const char *params;
 	const char *follow_regex; /* NULL: none */
+	const char *more;	  /* an entry beside them; NULL: none */
 };
 
 /* A copy of `old` for the program, with our variables in it and our library first in LD_PRELOAD. */

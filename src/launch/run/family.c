@@ -72,6 +72,17 @@ char *family_read_log(const struct family *family, const struct member *member)
 	return read_log(family, member, WHOLE, &owner);
 }
 
+/*
+ * On another machine than ours, where its number is another process's: the log names a clock.  The
+ * founder's names ours.
+ */
+static bool is_elsewhere(const struct member *member, const char *text, const char *process)
+{
+	const char *clock = strstr(text, " clock=\"");
+
+	return *member->name && clock && clock < process;
+}
+
 static void read_process(struct family *family, struct member *member)
 {
 	uint64_t pid;
@@ -84,6 +95,7 @@ static void read_process(struct family *family, struct member *member)
 		xml_read_number(line + 1, "own_pid", &pid);
 		member->own_pid = (pid_t)pid;
 		xml_read_number(line + 1, "tstamp", &member->tstamp_ns);
+		member->ended = is_elsewhere(member, text, line);
 	}
 	free(text);
 }

@@ -16,12 +16,12 @@
 #include <sys/types.h>
 
 struct member {
-	char *name;		      /* directory within the founder; "" is the founder itself */
-	pid_t pid;		      /* 0: its log does not say yet */
-	pid_t own_pid;		      /* as the process knows it */
-	uint64_t tstamp_ns;	      /* when recording began, from the founder's start */
-	uid_t owner;		      /* of its log, who says which process it is */
-	bool ended;		      /* its process image was seen to be gone; stays so */
+	char *name;	    /* directory within the founder; "" is the founder itself */
+	pid_t pid;	    /* 0: its log does not say yet */
+	pid_t own_pid;	    /* as the process knows it */
+	uint64_t tstamp_ns; /* when recording began, from the founder's start */
+	uid_t owner;	    /* of its log, who says which process it is */
+	bool ended;	    /* its process image was seen to be gone, or is elsewhere; stays so */
 	struct format_io children_io; /* what the kernel has added to its own, so far */
 };
 

@@ -16,6 +16,7 @@
 #include "launch/run/environment.h"
 #include "launch/run/exit.h"
 #include "launch/run/group.h"
+#include "launch/run/ranks.h"
 #include "launch/run/run.h"
 #include "launch/run/samples.h"
 #include "launch/run/scarcity.h"
@@ -240,6 +241,8 @@ static int run(struct launch *launch, char **environment)
 		.experiment = launch->path,
 		.params = params,
 		.follow_regex = launch->options.follow_regex,
+		.more = launch->options.ranks ? ranks_handed_on(launch->target.argv, environment)
+					      : NULL,
 	};
 	struct run_request request = {
 		.path = launch->target.path,

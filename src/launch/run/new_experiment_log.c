@@ -4,6 +4,7 @@
 #include "format/format.h"
 #include "format/params.h"
 #include "launch/proc.h"
+#include "launch/run/machine_clock.h"
 #include "launch/run/new_experiment.h"
 #include "launch/run/xml.h"
 
@@ -228,38 +229,18 @@ static void add_nodes(struct strbuf *out)
 	}
 }
 
-/*
- * Which CLOCK_MONOTONIC the times are of: it is one from the machine's start to the next, in one
- * namespace of times.
- */
-static void add_clock(struct strbuf *out)
-{
-	char boot[64] = "", name[128];
-	struct stat times = {0}; /* the kernel may have none */
-	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-	FILE *namespace = fopen("/proc/self/ns/time", "re");
-
-	if (namespace)
-		fstat(fileno(namespace), &times);
-	if (file && fgets(boot, sizeof(boot), file)) {
-		boot[strcspn(boot, "\n")] = '\0';
-		snprintf(name, sizeof(name), "%s %ju", boot, (uintmax_t)times.st_ino);
-		xml_add_attribute(out, "clock", name);
-	}
-	if (namespace)
-		fclose(namespace);
-	if (file)
-		fclose(file);
-}
-
 void birth_add_log(struct strbuf *out, const struct birth_log *log)
 {
+	char clock[MACHINE_CLOCK_NAME];
+
+	machine_clock_name(clock);
 	strbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<experiment");
 	xml_add_attribute(out, "version", FORMAT_VERSION_TEXT);
 	xml_add_attribute(out, "producer", "heliometer " HELIO_VERSION);
 	xml_add_number(out, "mono_ns", log->mono_ns);
 	xml_add_number(out, "wall_ns", log->wall_ns);
-	add_clock(out);
+	if (*clock)
+		xml_add_attribute(out, "clock", clock);
 	strbuf_puts(out, ">\n");
 	add_system(out, log->system);
 	add_nodes(out);

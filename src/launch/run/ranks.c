@@ -46,6 +46,20 @@ bool ranks_is_implementation(const char *word)
 	return false;
 }
 
+#define HANDED_ON "OMPI_MCA_mca_base_env_list="
+
+const char *ranks_handed_on(char *const *command, char *const *environment)
+{
+	for (; *command; command++)
+		if (!strcmp(*command, "-x") || !strcmp(*command, "--x"))
+			return NULL;
+	for (; *environment; environment++)
+		if (!strncmp(*environment, HANDED_ON, strlen(HANDED_ON)))
+			return NULL;
+	return HANDED_ON "LD_PRELOAD;" PARAMS_ENV ";" PARAMS_ENV_EXPERIMENT ";" PARAMS_ENV_LINEAGE
+			 ";" PARAMS_ENV_LIBRARY;
+}
+
 long ranks_own(void)
 {
 	static const char *const variables[] = {PARAMS_RANK_VARIABLES};

@@ -41,14 +41,10 @@ export function functionMenu(name: string, object: string | null | undefined, pa
 	];
 }
 
-export function rangeMenu(from: number, to: number): Menu {
-	return [{ text: 'Only this time range', run: () => setTimeFilter(from, to) }];
-}
-
 // A new range takes the place of the last one.
-export function setTimeFilter(from: number, to: number): void {
-	const rest = state.value.filters.filter((f) => !/^TSTAMP >= \d+ && TSTAMP <= \d+$/.test(f));
-	setFilters([...rest, filter.timeRange(from, to)]);
+export function setTimeFilter(from: number, to: number, clock?: filter.Clock): void {
+	const rest = state.value.filters.filter((f) => !/^(A?TSTAMP) >= \d+ && \1 <= \d+$/.test(f));
+	setFilters([...rest, filter.timeRange(from, to, clock)]);
 }
 
 export function fileMenu(file: string): Menu {

@@ -15,7 +15,7 @@ import { matcher } from '../search';
 import { catalogue, dark, param, patch, rowHeight, selection, state } from '../store';
 import {
 	bandKinds, bandsOf, barKinds, cellsFor, collectionsOf, collectionStrip, flameChart, groupLanes, haveSeveral, heapStrip, kindRows, kindTitle, laneLabel, lockStrip,
-	onlyKinds, onlyLanes, readCells, readEvents, readHolds, readMessages, strips, tileAround,
+	hostsText, onlyKinds, onlyLanes, onLine, readCells, readEvents, readHolds, readMessages, strips, tileAround,
 	type Cells, type ChartRect, type Collection, type Event, type Events, type Founder, type Grouping, type Lane, type Message, type Range, type Strip,
 } from '../timeline';
 import { cpuMenu, functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
@@ -71,8 +71,8 @@ export function Timeline(): JSX.Element {
 	const collections = useMemo(() => (all ? collectionsOf(all, detail) : []), [all, detail]);
 	const samples = useMemo(() => [
 		collectionStrip(collections),
-		...strips(wholeQuery.answer?.results[1]),
-		all && heapStrip(heapQuery.answer?.results[0], all.end),
+		...(all ? strips(wholeQuery.answer?.results[1], onLine(all.lanes)) : []),
+		all && heapStrip(heapQuery.answer?.results[0], all.end, onLine(all.lanes)),
 		all && lockStrip(all),
 	].filter((s): s is Strip => s !== null), [wholeQuery.answer, heapQuery.answer, all, collections]);
 	const shown = detail ?? all;
@@ -300,7 +300,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 		{ key: 'd ArrowRight', help: 'later', group: 'Timeline', run: () => pan(0.25) },
 		{ key: '0', help: 'all of the time', group: 'Timeline', run: () => commit(limits) },
 		{ key: 'z Enter', help: 'zoom to the selected range', group: 'Timeline', run: () => usePicked((r) => commit(r)) },
-		{ key: 'f', help: 'only the selected range, in all views', group: 'Timeline', run: () => usePicked((r) => setTimeFilter(r.from, r.to)) },
+		{ key: 'f', help: 'only the selected range, in all views', group: 'Timeline', run: () => usePicked((r) => filterTime(r)) },
 		{ key: '.', help: 'next event', group: 'Timeline', run: () => stepEvent(1) },
 		{ key: ',', help: 'previous event', group: 'Timeline', run: () => stepEvent(-1) },
 		{ key: 'Escape', help: 'forget the selected range', group: 'Timeline', run: () => setPicked(null) },
@@ -354,7 +354,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 		openMenu([
 			...(collection ? collectionMenu(collection) : []),
 			...(event?.kind === 'held' ? holdMenu(event) : []),
-			...(picked ? [{ text: 'Zoom to the range', hint: 'z', run: () => commit(picked) }, { text: 'Only this time range', hint: 'f', run: () => setTimeFilter(picked.from, picked.to) }, null] : []),
+			...(picked ? [{ text: 'Zoom to the range', hint: 'z', run: () => commit(picked) }, { text: 'Only this time range', hint: 'f', run: () => filterTime(picked) }, null] : []),
 			...(lane && lane.lane.thread ? threadMenu(lane.lane.experiment, lane.lane.thread) : []),
 			...(lane && lane.lane.cpu !== undefined ? cpuMenu(lane.lane.cpu) : []),
 			{ text: 'All of the time', hint: '0', run: () => commit(limits) },
@@ -385,13 +385,16 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 					{collections.length > 0 && <span><i class="swatch" style={{ background: kindColour.gc! }} />garbage collections</span>}
 					{messages.length > 0 && <span>— {messages.some((m) => m.count > 1) ? 'messages, several to a line' : 'messages'}</span>}</div>
 				<span>{formatTime(view.from, view.to - view.from)} – {formatTime(view.to, view.to - view.from)}</span>
+				{all.hosts.length > 0 && <span title={all.hosts.map((h) => `${h.host}: ${h.error === null ? 'by its wall clock' : `error ${formatAlone(h.error, 's')}`}`).join('\n')}>{hostsText(all.hosts)}</span>}
 				{picked && <span class="picked" aria-live="polite">selected {formatAlone(picked.to - picked.from, 's')} from {formatTime(picked.from, picked.to - picked.from)}
-					<button onClick={() => commit(picked)}>Zoom <kbd>z</kbd></button><button onClick={() => setTimeFilter(picked.from, picked.to)}>Filter <kbd>f</kbd></button></span>}
+					<button onClick={() => commit(picked)}>Zoom <kbd>z</kbd></button><button onClick={() => filterTime(picked)}>Filter <kbd>f</kbd></button></span>}
 				{busy && <span class="hint" aria-busy="true">…</span>}
 			</div>
 		</div>
 	);
 }
+
+const filterTime = (range: Range): void => setTimeFilter(range.from, range.to, 'ATSTAMP');
 
 const framesOf = (event: Event, source: Events): StackFrame[] => (source.stacks[event.stack] ?? []).map((f) => source.frames[f]!);
 

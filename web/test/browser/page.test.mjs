@@ -519,7 +519,7 @@ test('a range of the timeline becomes a filter, and zooming is undone', async ()
 	await page.keyboard.press('f');
 	await settled(page);
 	const expression = await page.textContent('.chip .text');
-	assert.match(expression, /^TSTAMP >= \d+ && TSTAMP <= \d+$/);
+	assert.match(expression, /^ATSTAMP >= \d+ && ATSTAMP <= \d+$/);
 	await go(page, `functions?m=e.totalcpu:name&f=${encodeURIComponent(expression)}`);
 	await sameAsPrint(page, 'Functions', print(['all.1.er'], '-metrics', 'e.totalcpu:name', '-filters', expression, '-functions').at(-1));
 	await closePage(page);

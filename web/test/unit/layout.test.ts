@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, cellsFor, collectionCause, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, readCells, readEvents, readHolds, readMessages, spread, strips, sumOver, tileAround } from '../../src/timeline';
+import { bandsOf, cellsFor, collectionCause, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, hostsText, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, onLine, readCells, readEvents, readHolds, readMessages, spread, strips, sumOver, tileAround } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -95,6 +95,19 @@ test('sample points of several processes are added up at each moment', () => {
 	const sample = (experiment: number, start_s: number, end_s: number, user_s: number) => ({ name: '', object: null, experiment, sample: 1, start_s, end_s, duration_s: end_s - start_s, user_s, system_s: 0 });
 	const [cpu] = strips({ rows: [sample(1, 0, 2, 2), sample(2, 1, 3, 1)] } as unknown as Result);
 	assert.deepEqual(cpu!.points.map((p) => [p.begin, p.end, p.value]), [[0, 1, 1], [1, 2, 1.5], [2, 3, 0.5]]);
+});
+
+test('sample points and the heap of a process that began later lie where its lanes do', () => {
+	const cells = readCells(answer({ lanes: [{ name: 'a', experiment: 1, thread: 1, events: {} }, { name: 'b', experiment: 2, thread: 1, events: {}, shift_s: 3, drift_ppm: 1e5 }], cells: 1, cell_s: 1,
+		hosts: [{ host: 'x', ahead_s: 0, drift_ppm: 0, error_s: 0 }, { host: 'y', ahead_s: 5, drift_ppm: 0, error_s: 2e-6 }, { host: 'z', ahead_s: 5, drift_ppm: 0, error_s: 3e-6 }] }));
+	const place = onLine(cells.lanes);
+	assert.deepEqual([place(1, 2), place(2, 2)], [2, 5.2]);
+	const sample = (experiment: number, start_s: number, end_s: number) => ({ name: '', object: null, experiment, sample: 1, start_s, end_s, duration_s: end_s - start_s, user_s: end_s - start_s, system_s: 0 });
+	assert.deepEqual(strips({ rows: [sample(1, 0, 1), sample(2, 0, 2)] } as unknown as Result, place)[0]!.points.map((p) => [p.begin, p.end]), [[0, 1], [3, 5.2]]);
+	const course = [{ seconds: 0, bytes: 10 }];
+	assert.deepEqual(heapStrip({ rows: [{ peak: { experiment: 2, bytes: 10, course } }] } as unknown as Result, 6, place)!.points, [{ begin: 3, end: 6, value: 10 }]);
+	assert.match(hostsText(cells.hosts), /^3 clocks on one line, error at most 5\D/);
+	assert.match(hostsText([...cells.hosts, { host: 'w', error: null }]), /error not known/);
 });
 
 test('rows of a timeline are put together by process, experiment or all; processors are rows of their own', () => {

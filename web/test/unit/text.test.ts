@@ -68,6 +68,7 @@ test('filters quote names as regular expressions', () => {
 	assert.equal(filter.plainName('crunch (inlined)'), 'crunch');
 	assert.equal(filter.stackHas(['<Total>', 'main', 'f (inlined)', 'g']), '(FNAME("main"),FNAME("g")) ORDERED IN STACK');
 	assert.equal(filter.timeRange(1.5, 2), 'TSTAMP >= 1500000000 && TSTAMP <= 2000000000');
+	assert.equal(filter.timeRange(1.5, 2, 'ATSTAMP'), 'ATSTAMP >= 1500000000 && ATSTAMP <= 2000000000');
 });
 
 test('negation twice is what it was', () => {
