@@ -154,8 +154,8 @@ static void add_each(struct filler *filler, int kind, const struct timed_moments
 	const struct rows *from = &filler->process->process->traces[kind - EVENTS_TRACE].rows;
 
 	for (size_t row = block->row; row < block->row + block->rows; row++) {
-		uint64_t end = clock_shift_time(&filler->process->shift,
-						rows_get(from, ROW_TIME, row));
+		uint64_t end =
+			clock_shift_time(&filler->process->shift, rows_get(from, ROW_TIME, row));
 		uint32_t rank = filler->cpus->ranks[rows_get(from, ROW_CPU, row)];
 
 		if (end >= range->begin_ns && end < range->end_ns &&
