@@ -279,10 +279,9 @@ static __attribute__((noinline)) bool is_in_stretch(const struct thread *thread)
  * A tick that is none: of two events that meet one is signalled, and this may be the switch's, too.
  * Without that a stop of a young process went to its exit.
  */
-static __attribute__((noinline)) void take_met_switch(const struct unwind_regs *regs)
+static __attribute__((noinline)) void take_met_switch(struct thread *thread,
+						      const struct unwind_regs *regs)
 {
-	struct thread *thread = thread_current_if_known();
-
 	if (!thread || !thread_try_lock(thread))
 		return;
 	if (clock_met_switch(thread))
@@ -343,7 +342,7 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 	overhead_end_rest();
 	stack_interrupted(&regs, context);
 	if (!is_switch && overhead_rests()) {
-		take_met_switch(&regs);
+		take_met_switch(thread_interrupted(&regs), &regs);
 		return;
 	}
 	/* This thread was just being born then, or it could not be done. */
@@ -359,7 +358,7 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 	    !clock_has_waited(thread))
 		return;
 	if (event == PERF_EVENT_TICK && is_in_stretch(thread)) {
-		take_met_switch(&regs);
+		take_met_switch(thread, &regs);
 		overhead_leave(thread, &mark, OVERHEAD_TICK, &rest_ns);
 		return;
 	}
