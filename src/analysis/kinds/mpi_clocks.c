@@ -361,7 +361,7 @@ struct mpi_clock_info mpi_clocks_info(const struct mpi_clocks *clocks, uint32_t 
 	};
 }
 
-void mpi_clocks_free(struct mpi_clocks *clocks)
+static void free_one(struct mpi_clocks *clocks)
 {
 	for (size_t i = 0; i < clocks->pairs.count; i++)
 		clock_bounds_fini(&clocks->pairs.items[i].bounds);
@@ -370,4 +370,14 @@ void mpi_clocks_free(struct mpi_clocks *clocks)
 	vec_fini(&clocks->clocks);
 	free(clocks->of);
 	free(clocks);
+}
+
+void mpi_clocks_free(struct mpi_clocks *clocks)
+{
+	while (clocks) {
+		struct mpi_clocks *before = clocks->before;
+
+		free_one(clocks);
+		clocks = before;
+	}
 }

@@ -56,8 +56,9 @@ struct mpi_clocks {
 	VEC(struct mpi_clock) clocks;
 	struct mpi_process_clock *of; /* by process of the session */
 	size_t processes;
-	bool are_several; /* of some group: what is not known is to be found out */
-	bool is_partial;  /* it was cancelled: not to be kept */
+	bool are_several;	   /* of some group: what is not known is to be found out */
+	bool is_partial;	   /* it was cancelled: the next question makes them anew */
+	struct mpi_clocks *before; /* such ones, which the cancelled question may still read */
 	VEC(struct mpi_clock_pair) pairs;
 	struct hash_map pair_of; /* x << 32 | y → its pair */
 };
@@ -68,6 +69,7 @@ struct mpi_clocks *mpi_clocks_new(const struct session *session, const struct mp
 void mpi_clocks_note(struct mpi_clocks *clocks, uint32_t process, uint64_t time_ns,
 		     uint32_t later_process, uint64_t later_ns);
 void mpi_clocks_fit(struct mpi_clocks *clocks, const struct session *session);
+/* With those before. */
 void mpi_clocks_free(struct mpi_clocks *clocks);
 
 static inline uint64_t clock_shift_time(const struct clock_shift *shift, uint64_t time_ns)

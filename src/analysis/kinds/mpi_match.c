@@ -578,26 +578,23 @@ static bool is_cancelled(const struct session *session)
 const struct mpi_clocks *mpi_clocks_of(struct session *session)
 {
 	struct mpi_worlds *worlds;
+	struct mpi_clocks *clocks;
 
 	session_enter(session);
 	worlds = mpi_worlds_of(session);
-	/* What is cancelled keeps what it has, to its end. */
-	if (worlds->clocks && worlds->clocks->is_partial && !is_cancelled(session)) {
-		mpi_clocks_free(worlds->clocks);
-		worlds->clocks = NULL;
-	}
-	if (!worlds->clocks) {
-		struct mpi_clocks *clocks = mpi_clocks_new(session, worlds);
-
+	clocks = worlds->clocks;
+	if (!clocks || (clocks->is_partial && !is_cancelled(session))) {
+		clocks = mpi_clocks_new(session, worlds);
 		if (clocks->are_several)
 			find_bounds(session, clocks);
 		clocks->is_partial = is_cancelled(session);
 		mpi_clocks_fit(clocks, session);
+		clocks->before = worlds->clocks;
 		worlds->clocks = clocks;
 		worlds->free_clocks = mpi_clocks_free;
 	}
 	session_leave(session);
-	return worlds->clocks;
+	return clocks;
 }
 
 void mpi_match(struct session *session, const struct query *query, enum mpi_waits_by by,
