@@ -3,6 +3,8 @@
 Clocks of hosts: ranks whose clocks are shifted and go faster by construction, ranks that begin at different times, and ranks in
 namespaces of times, which are what other hosts' clocks are to them.
 """
+import collections
+
 import test_mpi
 from harness import Skip, test
 from test_mpi import IMPLEMENTATIONS, make_kinds, measured_by
@@ -328,6 +330,21 @@ def hosts_in_one_experiment(t):
         calls = [row['calls'] for row in t.print(experiment, '-filters', text, '-mpistat')[-1]['rows'] if 'function' in row]
         t.equal(bool(calls), part, text)
     check_hosts_alone(t, experiment)
+
+
+@test
+def clock_of_its_own_on_the_launchers_machine(t):
+    """A rank in a namespace of times is of this machine: the launcher looks at its process as at the others', and a sample point each second is there of both."""
+    if t.run('unshare', '-T', '--monotonic', '1000', 'true').status:
+        raise Skip('no namespace of times can be made')
+    program = test_mpi.build(t, 'openmpi', 'mpi_waits.c')
+    script = 'if [ $OMPI_COMM_WORLD_RANK = 1 ]; then exec unshare -T --monotonic 100000 "$@"; fi; exec "$@"'
+    run = t.collect(*test_mpi.launcher(t, 'openmpi'), 'sh', '-c', script, 'sh', program, '100', options=test_mpi.TRACED, env=test_mpi.ENVIRONMENT, timeout=300)
+    periodic = collections.Counter()  # the shell's, too, which each rank begins as
+    for name, process in t.read(run.experiment).items():
+        periodic[name.split('_')[1] if name else ''] += sum(sample['kind'] == 1 for sample in process['samples'])
+    counts = sorted(periodic[f'r{rank}'] for rank in range(test_mpi.RANKS))
+    t.check(counts[0] > 0 and counts[-1] - counts[0] <= 1, f'{periodic}')
 
 
 def check_hosts_alone(t, experiment):

@@ -8,6 +8,7 @@
 
 #include "base/folder.h"
 #include "launch/proc.h"
+#include "launch/run/machine_clock.h"
 #include "launch/run/xml.h"
 
 #include <dirent.h>
@@ -73,14 +74,19 @@ char *family_read_log(const struct family *family, const struct member *member)
 }
 
 /*
- * On another machine than ours, where its number is another process's: the log names a clock.  The
- * founder's names ours.
+ * On another machine than ours, where its number is another process's: the log names a clock of
+ * another start of a machine.  One that has only a namespace of times of its own is here.
  */
 static bool is_elsewhere(const struct member *member, const char *text, const char *process)
 {
-	const char *clock = strstr(text, " clock=\"");
+	static const char attribute[] = " clock=\"";
+	const char *clock = strstr(text, attribute);
+	char own[MACHINE_CLOCK_NAME];
 
-	return *member->name && clock && clock < process;
+	if (!*member->name || !clock || clock > process)
+		return false;
+	machine_clock_name(own);
+	return strncmp(clock + strlen(attribute), own, strcspn(own, " "));
 }
 
 static void read_process(struct family *family, struct member *member)
