@@ -277,7 +277,7 @@ static __attribute__((noinline)) bool is_in_stretch(const struct thread *thread)
 
 /*
  * A tick that is none: of two events that meet one is signalled, and this may be the switch's, too.
- * Without that a stop of a young process went to its exit.
+ * A stop that nobody else tells of would have no call stack.
  */
 static __attribute__((noinline)) void take_met_switch(struct thread *thread,
 						      const struct unwind_regs *regs)
