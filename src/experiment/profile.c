@@ -441,6 +441,8 @@ void experiment_profile_begin(struct experiment_profile *profile, uint64_t user_
 	if (system_us)
 		add_row(&reader, FORMAT_STATE_SYSTEM, system_us);
 	rows_close(&profile->rows);
+	/* It is not closed: these are no events, and nothing that the thread recorded. */
+	reader.segment->count = (uint32_t)count_of_segment(&reader);
 	profile->before_us = user_us + system_us;
 	/* The segments of a thread are in the order of time. */
 	first = profile->segments.items[profile->segments.count - 1];
