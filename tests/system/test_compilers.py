@@ -680,7 +680,7 @@ int main(int argc, char **argv)
 ''')
     for words in (('gcc', '-O1', '-fPIC', '-shared', '-o', 'libmany.so', 'many.c'),
                   ('gcc', '-O1', '-fPIC', '-shared', '-o', 'user.so', 'user.c', '-Wl,-z,lazy'),
-                  ('gcc', '-O1', '-o', 'main', 'main.c', '-L.', '-lmany', '-Wl,-rpath,$ORIGIN')):
+                  ('gcc', '-O1', '-o', 'main', 'main.c', '-L.', '-lmany', '-Wl,-rpath,$ORIGIN', '-Wl,-z,now')):
         t.equal(t.run(*words).status, 0, words)
     result = t.collect(t.directory / 'main', t.directory / 'user.so', options=('-p', 'hi'), env={'LD_BIND_NOW': ''})
     functions = t.functions(result.experiment)

@@ -555,7 +555,8 @@ def each_compilation(t):
     """What is compiled anew is a function of its own in machine mode: its time, its code at its addresses, its lines; in user mode they are one."""
     t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Recompiled.java').status, 0, 'javac')
     for tiers in ('-XX:-TieredCompilation', '-XX:+TieredCompilation'):
-        result = collected(t, tiers, '-XX:-UseOnStackReplacement', '-XX:+PrintCompilation', 'Recompiled', 500, status=0)
+        # -Xbatch: the thread does not go on in the interpreter while a slow machine compiles
+        result = collected(t, tiers, '-Xbatch', '-XX:-UseOnStackReplacement', '-XX:+PrintCompilation', 'Recompiled', 500, status=0)
         told = re.findall(r'^ +\d+ +(\d+) .*Recompiled::work \(\d+ bytes\)$', result.out, re.M)
         truth = dict(re.findall(r'phase (\w+) (\d+)', result.out))
         made = compilations(t, result)

@@ -38,12 +38,19 @@ public class Recompiled {
 		return x;
 	}
 
+	/*
+	 * What is interpreted first, and is compiled meanwhile with -Xbatch, is not of the phase.  The
+	 * loops are here as this method is called too rarely to be compiled, with work() in it.
+	 */
 	static void phase(String name, Step step, long ns)
 	{
+		for (int i = 0; i < 3000; i++)
+			sink += work(step, 1000);
+
 		long begin = threads.getCurrentThreadCpuTime(), end;
 
 		do {
-			for (int i = 0; i < 100; i++)
+			for (int i = 0; i < 1000; i++)
 				sink += work(step, 1000);
 			end = threads.getCurrentThreadCpuTime();
 		} while (end - begin < ns);
