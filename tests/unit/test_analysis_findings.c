@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the engine judges, over experiments and tables whose every number is made here. */
-#include "analysis/kinds/heaps.h"
+#include "analysis/views/heaps.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/session.h"
 #include "analysis/session/session_state.h"

@@ -5,6 +5,7 @@
  */
 #include "analysis/metric/metric.h"
 #include "analysis/session/functions.h"
+#include "analysis/code/code_find.h"
 #include "analysis/session/query.h"
 #include "analysis/session/session.h"
 #include "analysis/session/session_state.h"

@@ -16,7 +16,7 @@
 #ifndef HELIO_ANALYSIS_MPI_CLOCKS_H
 #define HELIO_ANALYSIS_MPI_CLOCKS_H
 
-#include "analysis/kinds/mpi.h"
+#include "analysis/views/mpi_report.h"
 #include "analysis/kinds/mpi_clock_fit.h"
 #include "analysis/kinds/mpi_world.h"
 

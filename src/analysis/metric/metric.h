@@ -90,6 +90,10 @@ char *metric_choice_text(const struct metric_choice *choice);
 /* "Exclusive Total CPU Time": the caller's to free. */
 char *metric_choice_title(const struct metric_choice *choice);
 
+/* The metrics to begin with, of what was recorded; or those of the specification. */
+void session_default_metrics(const struct session *session, const char *spec,
+			     struct metric_list *list);
+
 /* metric_list.c */
 /* Whether a list has the metric as a column, in this flavour or, of FLAVOR_ANY, in one. */
 enum { FLAVOR_ANY = -1 };

@@ -196,8 +196,5 @@ static inline uint32_t session_shown(const struct session_process *process, enum
 {
 	return process->shown[mode] ? process->shown[mode][node] : node;
 }
-/* The metrics to begin with, of what was recorded; or those of the specification. */
-void session_default_metrics(const struct session *session, const char *spec,
-			     struct metric_list *list);
 
 #endif

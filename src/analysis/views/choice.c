@@ -2,6 +2,7 @@
 #include "analysis/views/choice.h"
 
 #include "analysis/session/functions.h"
+#include "analysis/code/code_find.h"
 #include "base/memory.h"
 #include "base/suggest.h"
 

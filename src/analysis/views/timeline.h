@@ -10,7 +10,7 @@
 #ifndef HELIO_ANALYSIS_TIMELINE_H
 #define HELIO_ANALYSIS_TIMELINE_H
 
-#include "analysis/kinds/mpi.h"
+#include "analysis/views/mpi_report.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view_stacks.h"
 #include "experiment/profile.h"

@@ -12,6 +12,7 @@
 #include "analysis/tree/stack_set.h"
 #include "analysis/views/table.h"
 #include "analysis/views/table_rows.h"
+#include "analysis/views/view_data.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Amounts by stack node of each process first, then stacks that read the same together. */
-#include "analysis/kinds/heap_stacks.h"
+#include "analysis/views/heap_stacks.h"
 
 #include "analysis/session/scan.h"
 #include "analysis/tree/stack_set.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers about all blocks together, and the peak of the process that had the highest. */
-#include "analysis/kinds/heap_stacks.h"
-#include "analysis/kinds/heaps.h"
+#include "analysis/views/heap_stacks.h"
+#include "analysis/views/heaps.h"
 #include "analysis/session/scan.h"
 
 #include <stdlib.h>

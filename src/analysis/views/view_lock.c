@@ -3,7 +3,7 @@
 #include "analysis/index/index_group.h"
 #include "analysis/kinds/lock_holders.h"
 #include "analysis/kinds/lock_spans.h"
-#include "analysis/kinds/locks.h"
+#include "analysis/views/locks.h"
 #include "analysis/tree/stack_set.h"
 
 #include <stdlib.h>

@@ -30,8 +30,8 @@
 
 #include "collector/arch/sys.h"
 #include "collector/core/log.h"
-#include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
+#include "collector/core/signals.h"
 #include "collector/core/stack.h"
 #include "collector/core/tasks.h"
 #include "collector/core/thread.h"

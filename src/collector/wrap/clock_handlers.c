@@ -4,7 +4,7 @@
  * if nothing had been.  Signals of the program's own are handed on.
  */
 #include "collector/core/handler_stack.h"
-#include "collector/core/next_functions.h"
+#include "collector/core/signals.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"

@@ -7,6 +7,7 @@
 #include "collector/core/next_functions.h"
 #include "collector/core/start.h"
 #include "collector/core/trace.h"
+#include "collector/core/wrappers.h"
 #include "collector/sources/io.h"
 #include "collector/storage/recording.h"
 

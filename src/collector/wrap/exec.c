@@ -8,6 +8,7 @@
 #include "collector/core/lineage.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/signals.h"
 #include "collector/core/start.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"

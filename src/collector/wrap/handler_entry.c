@@ -12,6 +12,7 @@
 
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/signals.h"
 #include "collector/runtimes/java.h"
 #include "collector/storage/recording.h"
 #include "collector/wrap/handler_room.h"

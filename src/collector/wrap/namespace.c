@@ -12,6 +12,7 @@
 #include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/time.h"
+#include "collector/core/wrappers.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/hold_signals.h"

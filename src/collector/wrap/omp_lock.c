@@ -6,7 +6,6 @@
  * here, for its callback.
  */
 #include "collector/runtimes/omp_lock.h"
-#include "collector/core/next_functions.h"
 #include "collector/wrap/gomp.h"
 
 static void name_lock(const void *lock)

@@ -3,6 +3,8 @@
 #ifndef HELIO_COLLECTOR_OWN_PROC_H
 #define HELIO_COLLECTOR_OWN_PROC_H
 
+#include "collector/core/wrappers.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>

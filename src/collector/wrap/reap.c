@@ -12,6 +12,7 @@
 #include "collector/core/lineage.h"
 #include "collector/core/log.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/wrappers.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/text.h"
 

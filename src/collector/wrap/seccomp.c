@@ -8,6 +8,7 @@
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
 #include "collector/core/start.h"
+#include "collector/core/wrappers.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/stacktable.h"

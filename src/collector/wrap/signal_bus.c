@@ -11,8 +11,8 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/loss.h"
-#include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
+#include "collector/core/signals.h"
 #include "format/attach.h"
 
 #include <ucontext.h>

@@ -15,6 +15,7 @@
 
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/signals.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_signals.h"
 #include "collector/storage/recording.h"

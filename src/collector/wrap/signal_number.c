@@ -6,6 +6,7 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/signals.h"
 #include "collector/wrap/handler_entry.h"
 #include "collector/wrap/handler_wrapper.h"
 #include "collector/wrap/signal_fd.h"

@@ -8,6 +8,7 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/signals.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock_signals.h"
 #include "collector/storage/recording.h"

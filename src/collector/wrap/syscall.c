@@ -6,6 +6,8 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/signals.h"
+#include "collector/core/wrappers.h"
 #include "collector/sources/io.h"
 #include "collector/sources/sync.h"
 #include "collector/storage/descriptor.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traced calls on names in the file system, and on directories. */
-#include "collector/core/next_functions.h"
 #include "collector/wrap/own_proc.h"
 #include "collector/wrap/trace_io.h"
 

@@ -9,6 +9,7 @@
  */
 #include "collector/arch/sys.h"
 #include "collector/core/next_functions.h"
+#include "collector/core/wrappers.h"
 #include "collector/sources/hold_signals.h"
 #include "collector/storage/recording.h"
 

@@ -31,7 +31,7 @@
 #include "collector/arch/context.h"
 #include "collector/arch/put_back.h"
 #include "collector/arch/sys.h"
-#include "collector/core/next_functions.h"
+#include "collector/core/signals.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/storage/recording.h"

@@ -3,7 +3,7 @@
 
 #include "collector/arch/context.h"
 #include "collector/arch/sys.h"
-#include "collector/core/next_functions.h"
+#include "collector/core/signals.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 

@@ -2,7 +2,7 @@
 #include "collector/wrap/wait_handlers.h"
 
 #include "collector/arch/sys.h"
-#include "collector/core/next_functions.h"
+#include "collector/core/signals.h"
 #include "collector/storage/recording.h"
 #include "collector/wrap/handler_wrapper.h"
 

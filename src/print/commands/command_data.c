@@ -4,6 +4,7 @@
  * instructions never knows everything, and nobody should have to add that up.
  */
 #include "analysis/data/data_object.h"
+#include "analysis/views/view_data.h"
 #include "analysis/session/session.h"
 #include "base/terminal.h"
 #include "print/commands/command.h"

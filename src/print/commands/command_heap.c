@@ -2,7 +2,7 @@
 /* The commands of heap tracing: leaks, allocs, heap, heapstat. */
 #include "print/commands/command_heap.h"
 
-#include "analysis/kinds/heaps.h"
+#include "analysis/views/heaps.h"
 #include "analysis/session/session.h"
 #include "base/memory.h"
 #include "print/commands/command.h"

@@ -3,7 +3,7 @@
 #ifndef HELIO_PRINT_COMMAND_HEAP_H
 #define HELIO_PRINT_COMMAND_HEAP_H
 
-#include "analysis/kinds/heaps.h"
+#include "analysis/views/heaps.h"
 #include "analysis/views/result.h"
 #include "print/context.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heapstat: the peak, and which blocks there were by size, life and fate. */
-#include "analysis/kinds/heaps.h"
+#include "analysis/views/heaps.h"
 #include "analysis/session/session.h"
 #include "base/array.h"
 #include "print/commands/command.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of I/O tracing: files, descriptors, call stacks, statistics. */
-#include "analysis/kinds/io.h"
+#include "analysis/views/io.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "print/commands/command.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of synchronization tracing. */
-#include "analysis/kinds/locks.h"
+#include "analysis/views/locks.h"
 #include "base/memory.h"
 #include "print/commands/command.h"
 #include "print/commands/command_compare.h"

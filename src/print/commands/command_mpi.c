@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of MPI tracing. */
-#include "analysis/kinds/mpi.h"
+#include "analysis/views/mpi_report.h"
 #include "analysis/kinds/mpi_match.h"
 #include "base/array.h"
 #include "base/memory.h"

@@ -4,6 +4,7 @@
 
 #include "analysis/filter/filter.h"
 #include "analysis/session/functions.h"
+#include "analysis/code/code_find.h"
 #include "analysis/views/findings.h"
 #include "analysis/views/view_code.h"
 #include "base/array.h"

@@ -5,6 +5,7 @@
  * order; the last word is the object.
  */
 #include "analysis/session/functions.h"
+#include "analysis/code/code_find.h"
 #include "analysis/session/session_state.h"
 #include "base/array.h"
 #include "base/command_line.h"

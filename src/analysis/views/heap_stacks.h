@@ -3,7 +3,7 @@
 #ifndef HELIO_ANALYSIS_HEAP_STACKS_H
 #define HELIO_ANALYSIS_HEAP_STACKS_H
 
-#include "analysis/kinds/heaps.h"
+#include "analysis/views/heaps.h"
 #include "analysis/tree/tally.h"
 
 /* As view_heap_stacks, of the blocks of one process that were live at a moment. */

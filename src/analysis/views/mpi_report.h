@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports on MPI tracing: functions, ranks, sizes of messages, who sends to whom. */
-#ifndef HELIO_ANALYSIS_MPI_H
-#define HELIO_ANALYSIS_MPI_H
+#ifndef HELIO_ANALYSIS_MPI_REPORT_H
+#define HELIO_ANALYSIS_MPI_REPORT_H
 
 #include "base/memory.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics of I/O calls: sizes, times and errors. */
-#include "analysis/kinds/io.h"
+#include "analysis/views/io.h"
 #include "analysis/session/scan.h"
 
 #include <stdlib.h>
