@@ -3,9 +3,9 @@
  * What TAB offers.  Function names are taken from the function list itself,
  * so that what is offered is what the commands will find.
  */
-#include "analysis/views/view_data.h"
 #include "analysis/filter/filter.h"
 #include "analysis/index/index.h"
+#include "analysis/views/view_data.h"
 #include "analysis/views/view_functions.h"
 #include "base/memory.h"
 #include "print/commands/command.h"

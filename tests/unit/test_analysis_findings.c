@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the engine judges, over experiments and tables whose every number is made here. */
-#include "analysis/views/heaps.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/session.h"
 #include "analysis/session/session_state.h"
@@ -8,6 +7,7 @@
 #include "analysis/views/choice.h"
 #include "analysis/views/differences.h"
 #include "analysis/views/findings.h"
+#include "analysis/views/heaps.h"
 #include "analysis/views/statistics.h"
 #include "analysis/views/totals.h"
 #include "analysis/views/view_call_tree.h"

@@ -3,9 +3,9 @@
  * Sessions: the example of the manual (figure 2-1), functions that several
  * processes share, names, order, limits, and the facts about processes.
  */
+#include "analysis/code/code_find.h"
 #include "analysis/metric/metric.h"
 #include "analysis/session/functions.h"
-#include "analysis/code/code_find.h"
 #include "analysis/session/query.h"
 #include "analysis/session/session.h"
 #include "analysis/session/session_state.h"

@@ -6,8 +6,8 @@
  */
 #include "analysis/code/code.h"
 
-#include "analysis/session/functions.h"
 #include "analysis/code/code_find.h"
+#include "analysis/session/functions.h"
 #include "analysis/session/symbols.h"
 
 #include <stdlib.h>

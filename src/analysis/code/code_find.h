@@ -6,8 +6,9 @@
 #include "analysis/session/functions.h"
 
 /*
- * As view_find_functions(), those too that no event touched; or, if there are none, source files whose path ends
- * so, with function CODE_NONE; "FUNCTION'FILE'" is a file that the function has code from.
+ * As view_find_functions(), those too that no event touched; or, if there are none, source files
+ * whose path ends so, with function CODE_NONE; "FUNCTION'FILE'" is a file that the function has
+ * code from.
  */
 size_t view_find_code(struct session *session, const struct query *query, const char *name,
 		      struct function_match **out);

@@ -16,9 +16,9 @@
 #ifndef HELIO_ANALYSIS_MPI_CLOCKS_H
 #define HELIO_ANALYSIS_MPI_CLOCKS_H
 
-#include "analysis/views/mpi_report.h"
 #include "analysis/kinds/mpi_clock_fit.h"
 #include "analysis/kinds/mpi_world.h"
+#include "analysis/views/mpi_report.h"
 
 /* The time on the line is that of the clock, since base_ns, plus `line` at it. */
 struct mpi_clock {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/views/choice.h"
 
-#include "analysis/session/functions.h"
 #include "analysis/code/code_find.h"
+#include "analysis/session/functions.h"
 #include "base/memory.h"
 #include "base/suggest.h"
 

@@ -3,8 +3,8 @@
 #ifndef HELIO_ANALYSIS_HEAP_STACKS_H
 #define HELIO_ANALYSIS_HEAP_STACKS_H
 
-#include "analysis/views/heaps.h"
 #include "analysis/tree/tally.h"
+#include "analysis/views/heaps.h"
 
 /* As view_heap_stacks, of the blocks of one process that were live at a moment. */
 void heap_stacks_at(struct tally *tally, const struct query *query,

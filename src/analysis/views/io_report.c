@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics of I/O calls: sizes, times and errors. */
-#include "analysis/views/io.h"
 #include "analysis/session/scan.h"
+#include "analysis/views/io.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
  * The lists of data objects.  Events are counted by the place that they belong to, in the place
  * of stacks; each place then adds to all objects that contain it.
  */
+#include "analysis/views/view_data.h"
 #include "analysis/data/data_map.h"
 #include "analysis/data/memory_object.h"
 #include "analysis/metric/metric_values.h"
@@ -12,7 +13,6 @@
 #include "analysis/tree/stack_set.h"
 #include "analysis/views/table.h"
 #include "analysis/views/table_rows.h"
-#include "analysis/views/view_data.h"
 
 #include <stdlib.h>
 #include <string.h>

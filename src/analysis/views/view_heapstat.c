@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers about all blocks together, and the peak of the process that had the highest. */
+#include "analysis/session/scan.h"
 #include "analysis/views/heap_stacks.h"
 #include "analysis/views/heaps.h"
-#include "analysis/session/scan.h"
 
 #include <stdlib.h>
 

@@ -3,12 +3,12 @@
  * Files and descriptors.  Each event has the number of its row (io_rows.h), whatever filters
  * choose; the events are counted with their rows in the place of stacks.
  */
-#include "analysis/views/io.h"
 #include "analysis/kinds/io_metrics.h"
 #include "analysis/kinds/io_rows.h"
 #include "analysis/metric/metric_values.h"
 #include "analysis/session/scan.h"
 #include "analysis/tree/compare.h"
+#include "analysis/views/io.h"
 #include "analysis/views/table.h"
 #include "analysis/views/table_rows.h"
 

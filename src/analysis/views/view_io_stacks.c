@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call stacks of I/O: sums by node of each process, then by row of all that read the same. */
-#include "analysis/views/io.h"
 #include "analysis/kinds/io_metrics.h"
 #include "analysis/metric/metric_values.h"
 #include "analysis/session/scan.h"
 #include "analysis/tree/stack_set.h"
+#include "analysis/views/io.h"
 #include "analysis/views/table_rows.h"
 #include "base/array.h"
 

@@ -3,8 +3,8 @@
 #include "analysis/index/index_group.h"
 #include "analysis/kinds/lock_holders.h"
 #include "analysis/kinds/lock_spans.h"
-#include "analysis/views/locks.h"
 #include "analysis/tree/stack_set.h"
+#include "analysis/views/locks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of locks. */
 #include "analysis/kinds/lock_scan.h"
-#include "analysis/views/locks.h"
 #include "analysis/tree/compare.h"
+#include "analysis/views/locks.h"
 #include "analysis/views/table.h"
 #include "analysis/views/table_rows.h"
 

@@ -3,12 +3,12 @@
  * Sums of MPI calls by function, rank and pair of ranks.  A record without a function is a part of
  * the call before it: it has messages and bytes, and is no call.
  */
-#include "analysis/views/mpi_report.h"
 #include "analysis/kinds/mpi_clocks.h"
 #include "analysis/kinds/mpi_events.h"
 #include "analysis/kinds/mpi_match.h"
 #include "analysis/kinds/mpi_world.h"
 #include "analysis/session/scan.h"
+#include "analysis/views/mpi_report.h"
 #include "base/memory.h"
 
 #include <inttypes.h>

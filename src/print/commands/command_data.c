@@ -4,8 +4,8 @@
  * instructions never knows everything, and nobody should have to add that up.
  */
 #include "analysis/data/data_object.h"
-#include "analysis/views/view_data.h"
 #include "analysis/session/session.h"
+#include "analysis/views/view_data.h"
 #include "base/terminal.h"
 #include "print/commands/command.h"
 #include "print/commands/command_summary.h"

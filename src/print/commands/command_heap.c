@@ -2,8 +2,8 @@
 /* The commands of heap tracing: leaks, allocs, heap, heapstat. */
 #include "print/commands/command_heap.h"
 
-#include "analysis/views/heaps.h"
 #include "analysis/session/session.h"
+#include "analysis/views/heaps.h"
 #include "base/memory.h"
 #include "print/commands/command.h"
 

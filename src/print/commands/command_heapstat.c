@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heapstat: the peak, and which blocks there were by size, life and fate. */
-#include "analysis/views/heaps.h"
 #include "analysis/session/session.h"
+#include "analysis/views/heaps.h"
 #include "base/array.h"
 #include "print/commands/command.h"
 #include "print/commands/command_compare.h"

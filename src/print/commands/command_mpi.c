@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of MPI tracing. */
-#include "analysis/views/mpi_report.h"
 #include "analysis/kinds/mpi_match.h"
+#include "analysis/views/mpi_report.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "print/commands/command.h"

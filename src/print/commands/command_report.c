@@ -5,14 +5,14 @@
  *
  * The facts are collected as rows first, so that text and JSON say the same.
  */
+#include "analysis/code/code_find.h"
 #include "analysis/index/index.h"
-#include "analysis/views/locks.h"
 #include "analysis/kinds/omp_regions.h"
 #include "analysis/session/functions.h"
-#include "analysis/code/code_find.h"
 #include "analysis/session/session.h"
 #include "analysis/views/choice.h"
 #include "analysis/views/findings.h"
+#include "analysis/views/locks.h"
 #include "analysis/views/totals.h"
 #include "analysis/views/view_call_tree.h"
 #include "analysis/views/view_code.h"

@@ -2,9 +2,9 @@
 /* Lines, instructions, annotated source and disassembly, and where sources are looked for. */
 #include "print/commands/command_source.h"
 
+#include "analysis/code/code_find.h"
 #include "analysis/filter/filter.h"
 #include "analysis/session/functions.h"
-#include "analysis/code/code_find.h"
 #include "analysis/views/findings.h"
 #include "analysis/views/view_code.h"
 #include "base/array.h"

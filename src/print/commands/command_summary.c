@@ -5,11 +5,11 @@
  */
 #include "print/commands/command_summary.h"
 
-#include "analysis/views/view_data.h"
-#include "analysis/session/functions.h"
 #include "analysis/code/code_find.h"
+#include "analysis/session/functions.h"
 #include "analysis/views/choice.h"
 #include "analysis/views/view_code.h"
+#include "analysis/views/view_data.h"
 #include "analysis/views/view_functions.h"
 #include "base/memory.h"
 #include "base/strbuf.h"

@@ -4,8 +4,8 @@
  * commands of `helio print`, in which they have no metrics.  Options are carried out in their
  * order; the last word is the object.
  */
-#include "analysis/session/functions.h"
 #include "analysis/code/code_find.h"
+#include "analysis/session/functions.h"
 #include "analysis/session/session_state.h"
 #include "base/array.h"
 #include "base/command_line.h"
