@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queries are values: many at once, of one session, have the answers that each has alone of a session of its own."""
 import re
+import shutil
 import sys
 
 from harness import ROOT, THREAD_SANITIZER, Failure, test
@@ -27,10 +28,15 @@ def ask(t, build, count, *experiments, env=None):
 
 
 def experiments(t):
-    """All kinds of data."""
+    """All kinds of data; ranks of one machine and of two."""
     make_kinds.make(str(t.directory))
     make_openmp.make(str(t.directory))
-    return (t.directory / f'{name}.er' for name in ('kinds.1', 'kinds.2', 'openmp.1', 'ranks.1'))
+    shutil.copytree(t.directory / 'ranks.1.er', t.directory / 'machines.1.er')
+    for number, log in enumerate(sorted((t.directory / 'machines.1.er').glob('_r*.er/log.xml'))):
+        text = log.read_text()
+        t.check('clock="' not in text, 'the clock is not named twice')
+        log.write_text(text.replace(' wall_ns=', f' clock="machine{number}" wall_ns=', 1))
+    return (t.directory / f'{name}.er' for name in ('kinds.1', 'kinds.2', 'openmp.1', 'ranks.1', 'machines.1'))
 
 
 @test

@@ -154,6 +154,7 @@ struct session {
 	pthread_mutex_t lock;	    /* recursive; of all that follows from the experiments */
 	struct tally_cache *tallies;
 	struct watch *watch;	       /* of who has the session, or NULL */
+	unsigned tallies_held;	       /* by who has it */
 	size_t row_count, rows_before; /* events of all processes; scanned in this pass */
 	bool present[MEASURE_COUNT];   /* some event counts for the measure */
 	VEC(struct index_object) own_objects[INDEX_FAMILIES]; /* the user's */

@@ -246,7 +246,9 @@ struct tally *tally_part(struct session *session, const struct query *query, uin
 {
 	session_enter(session);
 
-	session->watch = query->watch;
+	/* What an answer asks for itself on its way has no watch of its own. */
+	if (!session->tallies_held++)
+		session->watch = query->watch;
 	struct tally *tally = find_tally(session, query, group, squares);
 
 	tally->references++;
@@ -277,6 +279,8 @@ void tally_release(struct tally *tally)
 	if (session->watch && session->watch->cancelled)
 		forget(session->tallies, tally);
 	keep_within_limit(session->tallies, 0);
+	if (!--session->tallies_held)
+		session->watch = NULL;
 	session_leave(session);
 }
 
