@@ -18,11 +18,10 @@
 #include "object/elf/debuginfod.h"
 #include "print/commands/command.h"
 #include "print/commands/command_index.h"
-#include "print/commands/command_inlines.h"
 #include "print/commands/command_source.h"
 #include "print/context.h"
+#include "print/needs.h"
 #include "print/progress.h"
-#include "print/startup_files.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -220,50 +219,22 @@ static struct asked look_up(const struct session *session, const struct answer_w
 struct plan_of_request {
 	struct asked *settings, *commands;
 	struct diag_list *said; /* of each command; the last: of the settings */
-	enum command_need need;
+	struct needs needs;
 	bool alters, wrong; /* wrong: a setting is no command */
 	bool sets_metrics;
-	bool compares;
-	enum inlines inlines; /* the setting, as far as the plan is made */
-	bool needs_inlines;
 };
-
-static bool begins_comparing(const struct command *command, char *const *arguments, size_t count)
-{
-	return command->setting == SETS_GROUPS && count && strcasecmp(arguments[0], "off") != 0 &&
-	       strcmp(arguments[0], "0") != 0;
-}
 
 static struct asked take(const struct answerer *answerer, struct plan_of_request *plan,
 			 const struct answer_words *words, struct diag_list *said)
 {
 	const struct session *all = answerer->all;
 	struct asked asked = look_up(all ? all : answerer->sums, words, said);
-	enum command_need need;
 
 	if (!asked.command)
 		return asked;
-	plan->needs_inlines |=
-		command_needs_inlines(asked.command, asked.arguments, asked.count, &plan->inlines);
-	need = command_needs(asked.command, asked.arguments, asked.count);
-	plan->need = need > plan->need ? need : plan->need;
+	needs_add(&plan->needs, asked.command, asked.arguments, asked.count);
 	plan->alters |= asked.command->alters;
-	plan->compares |= begins_comparing(asked.command, asked.arguments, asked.count);
 	return asked;
-}
-
-/* What the start-up files set. */
-static void begin_plan(const struct startup *startup, struct plan_of_request *plan)
-{
-	plan->need = startup_sums_only(startup) ? NEED_SUMS : NEED_ALL;
-	for (size_t i = 0; i < startup->lines.count; i++) {
-		const struct startup_line *line = &startup->lines.items[i];
-
-		plan->needs_inlines |= command_needs_inlines(line->command, line->words.items + 1,
-							     line->words.count - 1, &plan->inlines);
-		plan->compares |= begins_comparing(line->command, line->words.items + 1,
-						   line->words.count - 1);
-	}
 }
 
 static void make_plan(const struct answerer *answerer, const struct answer_request *request,
@@ -275,9 +246,8 @@ static void make_plan(const struct answerer *answerer, const struct answer_reque
 		.settings = xcalloc(settings + 1, sizeof(*plan->settings)),
 		.commands = xcalloc(commands + 1, sizeof(*plan->commands)),
 		.said = xcalloc(commands + 1, sizeof(*plan->said)),
-		.inlines = INLINES_IN_TREES,
+		.needs = needs_of_startup(&answerer->startup),
 	};
-	begin_plan(&answerer->startup, plan);
 	for (size_t i = 0; i < settings; i++) {
 		plan->settings[i] =
 			take(answerer, plan, &request->settings[i], &plan->said[commands]);
@@ -481,9 +451,9 @@ void answer(struct answerer *answerer, const struct answer_request *request, str
 		pthread_rwlock_unlock(&answerer->altering);
 		pthread_rwlock_wrlock(&answerer->altering);
 	}
-	apart = plan.compares && answerer->named.count;
-	if (apart || plan.need != NEED_SUMS ||
-	    (plan.needs_inlines && !cache_has_inlines(answerer->sums)))
+	apart = plan.needs.compares && answerer->named.count;
+	if (apart || plan.needs.need != NEED_SUMS ||
+	    (plan.needs.inlined_calls && !cache_has_inlines(answerer->sums)))
 		session = session_of_events(answerer, apart, request->tell ? &watch : NULL);
 	if (session) {
 		run(answerer, session, request, &plan, out);

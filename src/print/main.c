@@ -10,12 +10,11 @@
 #include "base/terminal.h"
 #include "print/arguments.h"
 #include "print/commands/command_help.h"
-#include "print/commands/command_inlines.h"
 #include "print/commands/command_source.h"
+#include "print/needs.h"
 #include "print/print.h"
 #include "print/progress.h"
 #include "print/script.h"
-#include "print/startup_files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -68,41 +67,21 @@ static void report_opening(struct print *print, struct diag_list *diags)
 	diag_fini(diags);
 }
 
-static enum command_need what_is_needed(const struct plan *plan, const struct startup *startup)
+static struct needs what_is_needed(const struct plan *plan, const struct startup *startup)
 {
-	enum command_need need = NEED_SUMS;
+	struct needs needs = needs_of_startup(startup);
 
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct planned *planned = &plan->items[i];
-		enum command_need own = planned->command
-						? command_needs(planned->command,
-								planned->arguments, planned->count)
-						: NEED_ALL;
-
-		need = own > need ? own : need;
-	}
-	return plan->count && startup_sums_only(startup) ? need : NEED_ALL;
-}
-
-static bool needs_inlines(const struct plan *plan, const struct startup *startup)
-{
-	enum inlines inlines = INLINES_IN_TREES;
-	bool needed = false;
-
-	for (size_t i = 0; i < startup->lines.count; i++) {
-		const struct startup_line *line = &startup->lines.items[i];
-
-		needed |= command_needs_inlines(line->command, line->words.items + 1,
-						line->words.count - 1, &inlines);
-	}
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct planned *planned = &plan->items[i];
 
 		if (planned->command)
-			needed |= command_needs_inlines(planned->command, planned->arguments,
-							planned->count, &inlines);
+			needs_add(&needs, planned->command, planned->arguments, planned->count);
+		else
+			needs.need = NEED_ALL;
 	}
-	return needed;
+	if (!plan->count)
+		needs.need = NEED_ALL;
+	return needs;
 }
 
 /* A command may have taken the only experiment for its argument. */
@@ -130,23 +109,23 @@ static void complain_missing(const struct print *print, const struct plan *plan)
 
 /* One beside itself is what some compare. */
 static enum status open_session(struct print *print, struct arguments *arguments,
-				enum command_need need, bool with_inlines, struct diag_list *diags)
+				const struct needs *needs, struct diag_list *diags)
 {
 	struct experiment_paths *paths = &arguments->experiments;
 
-	if (first_that_sets(&arguments->plan, SETS_GROUPS))
+	if (needs->compares)
 		return session_open_apart(paths->items, paths->count, &print->watch,
 					  &print->session, diags);
 	experiment_paths_drop_twins(paths, diags);
-	if (need == NEED_ALL)
+	if (needs->need == NEED_ALL)
 		return session_open(paths->items, paths->count, &print->watch, &print->session,
 				    diags);
-	return cache_open(paths->items, paths->count, need == NEED_CODE, with_inlines,
-			  &print->watch, &print->session, diags);
+	return cache_open(paths->items, paths->count, needs->need == NEED_CODE,
+			  needs->inlined_calls, &print->watch, &print->session, diags);
 }
 
 static bool open_experiments(struct print *print, struct arguments *arguments,
-			     enum command_need need, bool with_inlines)
+			     const struct needs *needs)
 {
 	struct experiment_paths *paths = &arguments->experiments;
 	struct diag_list diags = {0};
@@ -155,7 +134,7 @@ static bool open_experiments(struct print *print, struct arguments *arguments,
 		complain_missing(print, &arguments->plan);
 		return false;
 	}
-	enum status status = open_session(print, arguments, need, with_inlines, &diags);
+	enum status status = open_session(print, arguments, needs, &diags);
 
 	if (status != STATUS_OK)
 		print->session = NULL;
@@ -219,6 +198,7 @@ static int run(struct print *print, struct arguments *arguments)
 {
 	const struct planned *mode = first_that_sets(&arguments->plan, SETS_FORMAT);
 	const struct startup *startup = arguments->startup;
+	const struct needs needs = what_is_needed(&arguments->plan, startup);
 	bool opened;
 
 	code_settings_init(&print->code);
@@ -226,8 +206,7 @@ static int run(struct print *print, struct arguments *arguments)
 	if (mode && mode->count)
 		present_set_format(&print->presenter, mode->arguments[0]);
 	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&
-		 open_experiments(print, arguments, what_is_needed(&arguments->plan, startup),
-				  needs_inlines(&arguments->plan, startup));
+		 open_experiments(print, arguments, &needs);
 	if (opened)
 		startup_run(print, startup, STARTUP_ALL);
 	if (opened && !begins_with_metrics(&arguments->plan))

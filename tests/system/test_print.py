@@ -39,8 +39,8 @@ def printed(t, *words, status=0, **more):
     return result
 
 
-def objects(t, *words):
-    return [json.loads(line) for line in printed(t, '-printmode', 'json', *words).out.splitlines()]
+def objects(t, *words, **more):
+    return [json.loads(line) for line in printed(t, '-printmode', 'json', *words, **more).out.splitlines()]
 
 
 def events():
@@ -416,6 +416,13 @@ def named_twice(t):
         twice = printed(t, '-functions', run.experiment, again)
         t.equal(twice.out, once, f'{again}')
         t.check('is named twice; it counts once' in twice.err, twice.err)
+    for word in ('off', '0'):
+        t.equal(printed(t, '-compare', word, '-functions', run.experiment, run.experiment).out, once, f'not compared: {word}')
+    (t.directory / 'compared').mkdir()
+    (t.directory / 'compared' / '.er.rc').write_text('compare on\n')
+    compared = {how: objects(t, *words, run.experiment, run.experiment, cwd=t.directory / 'compared')[-1]['metrics']
+                for how, words in (('start-up file', ('-functions',)), ('command', ('-compare', 'on', '-functions')))}
+    t.equal(compared['start-up file'], compared['command'], 'compared by a start-up file')
     group = t.directory / 'run.erg'
     group.write_text(f'#analyzer experiment group\n{run.experiment.name}\n{run.experiment}\nother.er\n')
     in_group = printed(t, '-functions', group)
