@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kinds of traced data, each described once, in its file format/kind_NAME.h.  What else a
- * kind has, and which files still list kinds of their own, is in docs/internals/analysis.md.
+ * kind has is in docs/internals/analysis.md.
  */
 #ifndef HELIO_FORMAT_KINDS_H
 #define HELIO_FORMAT_KINDS_H

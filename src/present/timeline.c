@@ -21,7 +21,19 @@ static double seconds(uint64_t ns)
 enum { NO_STATE = PROFILE_STATES };
 
 /* By state; then: no time is known. */
-static const char letters[PROFILE_STATES + 1] = "UStxFKL.wZC";
+static const char letters[PROFILE_STATES + 1] = {
+	[FORMAT_STATE_USER] = 'U',
+	[FORMAT_STATE_SYSTEM] = 'S',
+	[FORMAT_STATE_TRAP] = 't',
+	[FORMAT_STATE_TEXT_FAULT] = 'x',
+	[FORMAT_STATE_DATA_FAULT] = 'F',
+	[FORMAT_STATE_KERNEL_FAULT] = 'K',
+	[FORMAT_STATE_USER_LOCK] = 'L',
+	[FORMAT_STATE_SLEEP] = '.',
+	[FORMAT_STATE_WAIT_CPU] = 'w',
+	[FORMAT_STATE_STOPPED] = 'Z',
+	[NO_STATE] = 'C',
+};
 
 static int main_state(const struct timeline_cell *cell)
 {

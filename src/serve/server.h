@@ -71,8 +71,7 @@ void server_end(struct server *server);
 double server_now(void);
 
 /* sessions.c */
-/* Opens experiments in another thread, or, with a running request, in this one: NULL: there are too
- * many, or it was cancelled. */
+/* Opens experiments in another thread, as the first session: there is room for it. */
 struct view_session *sessions_open_later(struct server *server, char *const *paths, size_t count);
 /* The session, when it is open; to be put back. NULL: a reply has been made. */
 struct view_session *sessions_get(struct server *server, uint32_t id, struct running *running,
@@ -80,7 +79,7 @@ struct view_session *sessions_get(struct server *server, uint32_t id, struct run
 void sessions_put(struct server *server, struct view_session *view);
 
 /* running.c */
-/* Takes a request's id into the list; where that is full, nobody can ask after it. */
+/* Takes a request's id into the list, which has room for as many as there may be connections. */
 struct running *running_begin(struct server *server, const struct request *request, const char *id);
 void running_end(struct running *running);
 /* For watches: how far it is; false: cancelled, the client has gone, or the server ends. */

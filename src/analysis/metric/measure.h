@@ -150,7 +150,7 @@ struct measuring {
 	const uint32_t *places;	  /* the node of each row's sums; NULL: its call stack */
 	bool squares;		  /* events count for the squares of their values */
 	bool first_thread;	  /* of its process: clock events count for it too */
-	const uint8_t *omp_class; /* by node of the process's stacks; NULL: see session.h */
+	const uint8_t *omp_class; /* by node of the process's stacks; NULL: see session_state.h */
 	const bool *in_mpi;	  /* by such node; NULL: there is no MPI */
 	const uint8_t *fate;	  /* heap events: by row of the trace, enum heap_fate */
 	const uint8_t *counter; /* counter events: the session's number of each of the process's */

@@ -20,19 +20,24 @@ enum {
 
 _Static_assert(1 + VARINT_MAX + FORMAT_NAME_ROOM <= RECORD_MAX, "a name fits");
 
+#define STATE_WORDS(number, name, text) " " #number " " text
+
 static const char profile_description[] =
 	"blocks of records: tag u8, then varints (LEB128)\n"
 	"tag < 0x80: event: state = tag & 15; [dt us unless 0x20] [weight us unless 0x40: = dt] "
 	"[stack zigzag delta unless 0x10: same]\n"
-	"states: 0 user 1 system 2 trap 3 text-fault 4 data-fault 5 kernel-fault 6 lock 7 sleep "
-	"8 wait-cpu 9 stopped\n"
-	"0x80 thread: number tid time-us   0x81 thread end: dt   0x82 pause: dt   0x83 resume: dt  "
-	" "
-	"0x84 cpu: number   0x87 context: runtime count fields   0x88 name: length bytes   "
-	"0x89 group: length bytes   0x8a parent of the group: length bytes   "
-	"0x8b garbage collection: begin-ns duration-ns   "
-	"0x8c more of it: bytes-before+1 bytes-after+1 cause: length bytes   collector: length "
-	"bytes   0x8d class of Java linked: time-us\n";
+	"states:" FORMAT_STATES(
+		STATE_WORDS) "\n"
+			     "0x80 thread: number tid time-us   0x81 thread end: dt   0x82 pause: "
+			     "dt   0x83 resume: dt  "
+			     " "
+			     "0x84 cpu: number   0x87 context: runtime count fields   0x88 name: "
+			     "length bytes   "
+			     "0x89 group: length bytes   0x8a parent of the group: length bytes   "
+			     "0x8b garbage collection: begin-ns duration-ns   "
+			     "0x8c more of it: bytes-before+1 bytes-after+1 cause: length bytes   "
+			     "collector: length "
+			     "bytes   0x8d class of Java linked: time-us\n";
 
 int writer_open(void)
 {

@@ -196,6 +196,8 @@ static void add_statistics(const struct print *print, struct result *result,
 		"Memory Leaks Statistics", "Leak Size Range",	   "Leaks",
 		"Smallest leaked bytes",   "Largest leaked bytes", "Total leaked"};
 
+	if (!statistics->peak_process && !statistics->allocated.total.blocks)
+		result_note(result, "No allocation was recorded.");
 	if (statistics->sampled) {
 		result_note(result, "Of a sample of the allocations: numbers are estimates, +- two "
 				    "standard errors.");

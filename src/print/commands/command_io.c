@@ -349,10 +349,15 @@ static void ask_statistics(struct print *print, const char *name, void *data)
 		errors->facts.of_all = true;
 		part_set(result, errors, "errors", list_errors(result, &report));
 	}
+	uint64_t calls = 0;
+
 	for (int group = 0; group < IO_GROUPS; group++) {
+		calls += report.of[group].calls;
 		add_group(result, &report, (enum io_group)group);
 		set_group(result, &report, (enum io_group)group, name);
 	}
+	if (!calls)
+		result_note(result, "No call was recorded.");
 	result_gap(result);
 	io_report_fini(&report);
 }

@@ -26,14 +26,14 @@ static const struct {
 	unsigned state;
 	bool optional; /* left out at 0: not every kernel or engine can tell it apart */
 } states[] = {
-	{"Trap CPU", "trap", 2, true},
-	{"User Lock", "lock", 6, false},
-	{"Data Page Fault", "datapfault", 4, false},
-	{"Text Page Fault", "textpfault", 3, true},
-	{"Kernel Page Fault", "kernelpfault", 5, true},
-	{"Stopped", "stop", 9, false},
-	{"Wait CPU", "wait", 8, false},
-	{"Sleep", "sleep", 7, false},
+	{"Trap CPU", "trap", FORMAT_STATE_TRAP, true},
+	{"User Lock", "lock", FORMAT_STATE_USER_LOCK, false},
+	{"Data Page Fault", "datapfault", FORMAT_STATE_DATA_FAULT, false},
+	{"Text Page Fault", "textpfault", FORMAT_STATE_TEXT_FAULT, true},
+	{"Kernel Page Fault", "kernelpfault", FORMAT_STATE_KERNEL_FAULT, true},
+	{"Stopped", "stop", FORMAT_STATE_STOPPED, false},
+	{"Wait CPU", "wait", FORMAT_STATE_WAIT_CPU, false},
+	{"Sleep", "sleep", FORMAT_STATE_SLEEP, false},
 };
 
 enum { LISTED_STATES = COUNT(states) };
@@ -166,8 +166,10 @@ static struct value states_of(struct result *result, const struct statistics *in
 {
 	struct record *by_state = result_record(result);
 
-	record_set(result, by_state, "user", value_real(interval->state_seconds[0], 3));
-	record_set(result, by_state, "system", value_real(interval->state_seconds[1], 3));
+	record_set(result, by_state, "user",
+		   value_real(interval->state_seconds[FORMAT_STATE_USER], 3));
+	record_set(result, by_state, "system",
+		   value_real(interval->state_seconds[FORMAT_STATE_SYSTEM], 3));
 	for (int i = 0; i < LISTED_STATES; i++)
 		record_set(result, by_state, states[i].key,
 			   value_real(interval->state_seconds[states[i].state], 3));
