@@ -326,6 +326,19 @@ def fortran(t):
 
 
 @test
+def variables_of_the_programs_own(t):
+    """A script that calls Open MPI's launcher, with -x or without: it hands on what it hands on bare, and nothing of ours is in its way."""
+    launcher_itself = t.need('mpirun.openmpi')
+    for name in 'run', 'mpirun':
+        script = t.directory / name
+        script.write_text(f'#!/bin/sh\nexec {launcher_itself} -np 2 -x GIVEN env\n')
+        script.chmod(0o755)
+        for options in ('-M', 'OPENMPI', '-p', 'off'), ('-p', 'off'):
+            run = t.collect(script, options=options, env={**ENVIRONMENT, 'GIVEN': 'it'}, timeout=100)
+            t.equal(run.out.count('GIVEN=it\n'), 2, f'{name} {options}: {run.err}')
+
+
+@test
 def ends(t):
     """A rank that is killed, that exits without MPI_Finalize, that aborts: what was recorded before is there."""
     for implementation in IMPLEMENTATIONS:
