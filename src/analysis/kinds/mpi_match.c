@@ -142,7 +142,7 @@ static void complete(struct matching *matching, const struct event_run *run, siz
 				  event_field(run, MPI_COMMUNICATOR)[row],
 				  event_field(run, MPI_PEER)[row]);
 	end->tag = event_field(run, MPI_TAG)[row];
-	end->is_known = true;
+	end->is_known = event_field(run, MPI_PEER)[row] >= MPI_PEER_RANK; /* not of nobody */
 	end->end_ns = end_of(matching, run, row);
 	end->wait_ns = matching->call_begin_ns;
 	end->waiting = matching->place;
