@@ -112,7 +112,9 @@ static void look_before(struct mpi_call *call)
 {
 	enum format_mpi_type type = call->function->type;
 
-	if (mpi_has(call, 'q') && (completes(call) || type == MPI_START || type == MPI_MANAGE))
+	/* one that makes a communicator gives its request back */
+	if (mpi_has(call, 'q') &&
+	    (completes(call) || type == MPI_START || (type == MPI_MANAGE && !mpi_has(call, 'C'))))
 		call->request = mpi_request_in(call, (const void *)mpi_word(call, 'q'), 0);
 	if (mpi_has(call, 'M') && !completes(call))
 		call->message = mpi_request_in(call, (const void *)mpi_word(call, 'M'), 0);
