@@ -115,6 +115,39 @@ def filters(t):
     t.equal(sorted(row['e.mpisend'] for row in rows)[-1], 10 + 20 + 4 + 8 + 4 + 4, 'an index object of ranks has all of them')
 
 
+# Of mpi_counts.c by what is named MPI_…: sends, bytes, bytes that came.
+BY_OBJECT = {
+    'rank': {'Rank 0': (23, 49168, 7596), 'Rank 1': (9, 7568, 47948), 'Rank 2': (9, 7568, 7948), 'Rank 3': (9, 7568, 7948)},
+    # a collective's root is a peer of all
+    'peer': {'Rank 0': (14, 9188, 48788), 'Rank 1': (16, 47540, 7540), 'Rank 2': (6, 7540, 7540), 'Rank 3': (6, 7540, 7540), '<Unknown>': (8, 64, 32)},
+    'function': {name: (counts[0], counts[1], counts[4]) for name, counts in COUNTS.items()},
+    'tag': {'Tag 7': (10, 40000, 40000), 'Tag 3': (20, 30000, 30000), 'Tag 1': (4, 160, 160), '<Unknown>': (16, 1712, 1280)},
+    'size': {'Data size up to 4 KB': (34, 71600, 70000), 'Data size up to 1 KB': (0, 0, 1200), 'Data size up to 64 bytes': (5, 172, 208),
+             'Data size up to 16 bytes': (11, 100, 32)},
+}
+
+
+@test
+def index_objects(t):
+    """Ranks, peers, functions, communicators, tags and sizes: what each has; parts of calls have their call's function."""
+    for implementation in IMPLEMENTATIONS:
+        experiment = record(t, implementation, build(t, implementation, 'mpi_counts.c')).experiment
+
+        def sums(name, only='1'):
+            rows = t.print(experiment, '-metrics', ':'.join(f'e.{metric}' for metric in ('mpisend', 'mpibytessent', 'mpibytesarrived')) + ':name', '-filters', only, f'-MPI_{name}')[-1]['rows']
+            return {row['name']: found for row in rows if row['name'] != '<Total>' and any(found := tuple(row[f'e.{metric}'] for metric in ('mpisend', 'mpibytessent', 'mpibytesarrived')))}
+
+        for name, expected in BY_OBJECT.items():
+            t.equal(sums(name), {key: value for key, value in expected.items() if any(value)}, f'{implementation}: MPI_{name}')
+        t.equal(sums('function', 'MPITYPE == 4'), {'MPI_Waitall': (0, 0, 30000)}, f'{implementation}: parts alone')
+        found = sums('comm')
+        halves = [value for key, value in found.items() if re.fullmatch(r'Communicator \d+, half', key)]
+        t.equal(halves, [(4, 32, 16)] * 2, f'{implementation}: communicators: {found}')
+        t.equal(found['Communicator 1, MPI_COMM_WORLD'], (42, 71808, 71408), f'{implementation}: {found}')
+        few = t.print(experiment, '-metrics', 'e.mpisend:name', '-filters', f'MPICOMM == {int(next(key for key in found if "half" in key).split(",")[0].split()[1])}', '-MPI_rank')[-1]['rows']
+        t.equal(len([row for row in few if row['e.mpisend']]), 3, f'{implementation}: the number in a name is that of filters')
+
+
 def header(implementation):
     """What its mpi.h says."""
     headers = {'openmpi': ['/usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h'],
@@ -295,6 +328,19 @@ def by_option(t):
 
 
 @test
+def variables_of_the_programs_own(t):
+    """A script that calls Open MPI's launcher, with -x or without: it hands on what it hands on bare, and nothing of ours is in its way."""
+    launcher_itself = t.need('mpirun.openmpi')
+    for name in 'run', 'mpirun':
+        script = t.directory / name
+        script.write_text(f'#!/bin/sh\nexec {launcher_itself} -np 2 -x GIVEN env\n')
+        script.chmod(0o755)
+        for options in ('-M', 'OPENMPI', '-p', 'off'), ('-p', 'off'):
+            run = t.collect(script, options=options, env={**ENVIRONMENT, 'GIVEN': 'it'}, timeout=100)
+            t.equal(run.out.count('GIVEN=it\n'), 2, f'{name} {options}: {run.err}')
+
+
+@test
 def each_rank_by_itself(t):
     """mpirun helio collect: an experiment for each rank, numbered by it, in one group."""
     for implementation in IMPLEMENTATIONS:
@@ -323,19 +369,6 @@ def fortran(t):
             bytes_of = {name: (rows[name]['bytes_sent'], rows[name]['bytes_arrived']) for name in ('MPI_Send', 'MPI_Recv', 'MPI_Waitall', 'MPI_Waitany', 'MPI_Allgather')}
             t.equal(bytes_of, {'MPI_Send': (46000, 0), 'MPI_Recv': (0, 40000), 'MPI_Waitall': (0, 30000), 'MPI_Waitany': (0, 6000), 'MPI_Allgather': (320, 320)},
                     f'{implementation} {source}: bytes')
-
-
-@test
-def variables_of_the_programs_own(t):
-    """A script that calls Open MPI's launcher, with -x or without: it hands on what it hands on bare, and nothing of ours is in its way."""
-    launcher_itself = t.need('mpirun.openmpi')
-    for name in 'run', 'mpirun':
-        script = t.directory / name
-        script.write_text(f'#!/bin/sh\nexec {launcher_itself} -np 2 -x GIVEN env\n')
-        script.chmod(0o755)
-        for options in ('-M', 'OPENMPI', '-p', 'off'), ('-p', 'off'):
-            run = t.collect(script, options=options, env={**ENVIRONMENT, 'GIVEN': 'it'}, timeout=100)
-            t.equal(run.out.count('GIVEN=it\n'), 2, f'{name} {options}: {run.err}')
 
 
 @test
