@@ -540,6 +540,40 @@ def lammps(t):
 
 
 @test
+def hazards(t):
+    """What programs do that profilers do not expect, in ranks: they go on as bare, and each call is there, also behind one that was left by a jump."""
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_hazards.c', flags=('-ldl',))
+        bare = t.run(*launcher(t, implementation, 3), program, env=ENVIRONMENT, timeout=300)
+        run = record(t, implementation, program, ranks=3, options=('-m', 'on'))
+        t.equal(sorted(run.out.splitlines()), sorted(bare.out.splitlines()), f'{implementation}: what it prints')
+        t.equal(sorted(run.out.splitlines()), [f'rank {rank}: 6' for rank in range(3)], f'{implementation}: six rounds')
+        waits, statistics = t.print(run.experiment, '-mpiwaits', '-mpistat')
+        calls = {row['function']: row['calls'] for row in statistics['rows'] if 'function' in row}
+        t.equal((calls['MPI_Sendrecv'], calls['MPI_Barrier']), (18, 24), f'{implementation}: calls')
+        t.equal((waits['messages'], waits['sends_alone'], waits['receives_alone'], waits['collectives']), (18, 0, 0, 8), f'{implementation}: messages')
+        names = {path.name for path in run.experiment.glob('_r?*.er')}
+        t.equal(names, {f'_r{rank}{child}.er' for rank in range(3) for child in ('', '_f1', '_f2', '_c1', '_c2')}, f'{implementation}: ranks and their children')
+
+
+@test(alone=True)
+def timed(t):
+    """What ranks measure of their calls themselves: the same time of each function, in all and at most 2 % off, and who is waited for at collectives."""
+    for implementation in IMPLEMENTATIONS:
+        run = record(t, implementation, build(t, implementation, 'mpi_timed.c'), options=('-m', 'on'))
+        told = {}
+        for name, value in re.findall(r'^(MPI_\w+) ([\d.]+)$', run.out, re.M):
+            told[name] = told.get(name, 0) + float(value)
+        t.equal(len(told), 3, f'{implementation}: {run.out}')
+        world = next(row['number'] for row in t.print(run.experiment, '-mpicomms')[0]['rows'] if row['name'] == 'MPI_COMM_WORLD')
+        statistics, waits = t.print(run.experiment, '-filters', f'MPICOMM == {world}', '-mpistat', '-mpiwaits')[-2:]
+        for row in (row for row in statistics['rows'] if row.get('function') in told):
+            t.within(0.98 <= row['time_s'] / told[row['function']] <= 1.02, f'{implementation} {row["function"]}: {row["time_s"]}, not {told[row["function"]]}')
+        late = {other: sum(row['time_s'] for row in waits['rows'] if row['other'] == other and row['kind'] == 'collective') for other in range(RANKS)}
+        t.equal(max(late, key=late.get), 0, f'{implementation}: who comes last: {late}')
+
+
+@test
 def loaded(t):
     """A program without MPI that loads a library which is linked with it, in a scope of its own, as interpreters do."""
     host = t.directory / 'host'
