@@ -237,6 +237,38 @@ def ranks_that_were_killed(t):
     t.check(0.5 * whole < killed <= whole, f'errors: {killed}, of whole ones {whole}')
 
 
+def of_three(t, name, calls):
+    """Experiments of three ranks in directories of their own, copied to one place by helio cp: the group of them."""
+    make_kinds.make(str(t.directory))
+    place = t.directory / name
+    place.mkdir()
+    for rank in range(3):
+        (t.directory / f'host{rank}').mkdir()
+        make_rank(t.directory / f'host{rank}' / f'{name}.{rank}.er', t.directory / 'app', rank, ('a', 'x', 10**12, 0, 0), calls[rank])
+    t.equal(t.run(t.helio, 'cp', *t.directory.glob(f'host?/{name}.?.er'), place).status, 0, 'helio cp')
+    group = place / f'{name}.erg'
+    group.write_text('#analyzer experiment group\n' + ''.join(f'{name}.{rank}.er\n' for rank in range(3)))
+    return group
+
+
+@test
+def imbalance(t):
+    """Ranks that work 1, 0.7 and 0.7 s, and wait at a barrier for the first: the mean one works 20 % less than that."""
+    group = of_three(t, 'of', {0: [barrier(400, 400)], 1: [barrier(100, 400)], 2: [barrier(100, 400)]})
+    statistics, waits = t.print(group, '-mpistat', '-mpiwaits')
+    t.near(statistics['imbalance'], 20, 'imbalance', 0, 1e-6)
+    late = {(row['kind'], row['waiter'], row['other']): round(row['time_s'], 9) for row in waits['rows']}
+    t.equal(late, {('collective', 1, 0): 0.3, ('collective', 2, 0): 0.3}, 'who waited for whom')
+
+
+@test
+def gathered(t):
+    """Ranks that were recorded on hosts without a shared directory, and copied to one place, are one program's."""
+    statistics, waits = t.print(of_three(t, 'run', what_happens()), '-mpistat', '-mpiwaits')
+    t.equal([row['rank'] for row in statistics['rows'] if 'run_s' in row], [0, 1, 2], 'ranks')
+    t.equal((waits['messages'], waits['collectives'], waits['sends_alone'], waits['receives_alone']), (4 * ROUNDS + 1, 1, 0, 0), 'messages')
+
+
 @test
 def begun_barriers(t):
     """MPI_Ibarrier waits for nobody: clocks are not bounded by it, and nobody waits at it."""
