@@ -264,9 +264,13 @@ def imbalance(t):
 @test
 def gathered(t):
     """Ranks that were recorded on hosts without a shared directory, and copied to one place, are one program's."""
-    statistics, waits = t.print(of_three(t, 'run', what_happens()), '-mpistat', '-mpiwaits')
+    group = of_three(t, 'run', what_happens())
+    statistics, waits = t.print(group, '-mpistat', '-mpiwaits')
     t.equal([row['rank'] for row in statistics['rows'] if 'run_s' in row], [0, 1, 2], 'ranks')
     t.equal((waits['messages'], waits['collectives'], waits['sends_alone'], waits['receives_alone']), (4 * ROUNDS + 1, 1, 0, 0), 'messages')
+    hint = '3 experiments of one rank each'
+    t.check(hint in t.run(t.helio, 'print', '-mpiwaits', *group.parent.glob('run.?.er')).out, 'what those lack that are named one by one')
+    t.check(hint not in t.run(t.helio, 'print', '-mpiwaits', group).out, 'a group lacks nothing')
 
 
 @test
