@@ -87,6 +87,8 @@ def counts(t):
         program = build(t, implementation, 'mpi_counts.c')
         experiment = record(t, implementation, program).experiment
         check_counts(t, implementation, experiment)
+        compiled = build(t, implementation, 'mpi_counts.c', 'mpicxx', ('-x', 'c++'), name='counts_of_c++')
+        check_counts(t, implementation, record(t, implementation, compiled).experiment)
         t.equal(sorted(path.name for path in experiment.glob('_*.er')), [f'_r{i}.er' for i in range(RANKS)], 'an experiment for each rank')
         t.equal(t.run(t.helio, 'check', experiment).out.count('warning'), 0, 'nothing is missing of the launcher')
         by_caller = by_function(t, experiment, 'i.')
@@ -113,6 +115,39 @@ def filters(t):
     t.equal(sums('MPITYPE == 4'), {'MPI_Waitall': (0, 0, 20 * 1500)}, 'messages that came in a wait')
     rows = t.print(experiment, '-indxobj_define', 'RanksOf', 'MPIRANK', '-metrics', 'e.mpisend:name', '-indxobj', 'RanksOf')[-1]['rows']
     t.equal(sorted(row['e.mpisend'] for row in rows)[-1], 10 + 20 + 4 + 8 + 4 + 4, 'an index object of ranks has all of them')
+
+
+# Of mpi_counts.c by what is named MPI_…: sends, bytes, bytes that came.
+BY_OBJECT = {
+    'rank': {'Rank 0': (23, 49168, 7596), 'Rank 1': (9, 7568, 47948), 'Rank 2': (9, 7568, 7948), 'Rank 3': (9, 7568, 7948)},
+    # a collective's root is a peer of all
+    'peer': {'Rank 0': (14, 9188, 48788), 'Rank 1': (16, 47540, 7540), 'Rank 2': (6, 7540, 7540), 'Rank 3': (6, 7540, 7540), '<Unknown>': (8, 64, 32)},
+    'function': {name: (counts[0], counts[1], counts[4]) for name, counts in COUNTS.items()},
+    'tag': {'Tag 7': (10, 40000, 40000), 'Tag 3': (20, 30000, 30000), 'Tag 1': (4, 160, 160), '<Unknown>': (16, 1712, 1280)},
+    'size': {'Data size up to 4 KB': (34, 71600, 70000), 'Data size up to 1 KB': (0, 0, 1200), 'Data size up to 64 bytes': (5, 172, 208),
+             'Data size up to 16 bytes': (11, 100, 32)},
+}
+
+
+@test
+def index_objects(t):
+    """Ranks, peers, functions, communicators, tags and sizes: what each has; parts of calls have their call's function."""
+    for implementation in IMPLEMENTATIONS:
+        experiment = record(t, implementation, build(t, implementation, 'mpi_counts.c')).experiment
+
+        def sums(name, only='1'):
+            rows = t.print(experiment, '-metrics', ':'.join(f'e.{metric}' for metric in ('mpisend', 'mpibytessent', 'mpibytesarrived')) + ':name', '-filters', only, f'-MPI_{name}')[-1]['rows']
+            return {row['name']: found for row in rows if row['name'] != '<Total>' and any(found := tuple(row[f'e.{metric}'] for metric in ('mpisend', 'mpibytessent', 'mpibytesarrived')))}
+
+        for name, expected in BY_OBJECT.items():
+            t.equal(sums(name), {key: value for key, value in expected.items() if any(value)}, f'{implementation}: MPI_{name}')
+        t.equal(sums('function', 'MPITYPE == 4'), {'MPI_Waitall': (0, 0, 30000)}, f'{implementation}: parts alone')
+        found = sums('comm')
+        halves = [value for key, value in found.items() if re.fullmatch(r'Communicator \d+, half', key)]
+        t.equal(halves, [(4, 32, 16)] * 2, f'{implementation}: communicators: {found}')
+        t.equal(found['Communicator 1, MPI_COMM_WORLD'], (42, 71808, 71408), f'{implementation}: {found}')
+        few = t.print(experiment, '-metrics', 'e.mpisend:name', '-filters', f'MPICOMM == {int(next(key for key in found if "half" in key).split(",")[0].split()[1])}', '-MPI_rank')[-1]['rows']
+        t.equal(len([row for row in few if row['e.mpisend']]), 3, f'{implementation}: the number in a name is that of filters')
 
 
 def header(implementation):
@@ -295,6 +330,19 @@ def by_option(t):
 
 
 @test
+def variables_of_the_programs_own(t):
+    """A script that calls Open MPI's launcher, with -x or without: it hands on what it hands on bare, and nothing of ours is in its way."""
+    launcher_itself = t.need('mpirun.openmpi')
+    for name in 'run', 'mpirun':
+        script = t.directory / name
+        script.write_text(f'#!/bin/sh\nexec {launcher_itself} -np 2 -x GIVEN env\n')
+        script.chmod(0o755)
+        for options in ('-M', 'OPENMPI', '-p', 'off'), ('-p', 'off'):
+            run = t.collect(script, options=options, env={**ENVIRONMENT, 'GIVEN': 'it'}, timeout=100)
+            t.equal(run.out.count('GIVEN=it\n'), 2, f'{name} {options}: {run.err}')
+
+
+@test
 def each_rank_by_itself(t):
     """mpirun helio collect: an experiment for each rank, numbered by it, in one group."""
     for implementation in IMPLEMENTATIONS:
@@ -312,9 +360,11 @@ FORTRAN = {'MPI_Send': 14, 'MPI_Recv': 10, 'MPI_Isend': 20, 'MPI_Irecv': 24, 'MP
 
 @test
 def fortran(t):
-    """mpif.h, and the module mpi_f08, of the same program."""
+    """mpif.h, and the modules mpi and mpi_f08, of the same program."""
     for implementation in IMPLEMENTATIONS:
-        for source in ('mpi_fortran.f90', 'mpi_fortran08.f90'):
+        module = t.directory / 'mpi_fortran_module.f90'
+        module.write_text((TARGETS / 'mpi_fortran.f90').read_text().replace('  implicit none\n  include \'mpif.h\'', '  use mpi\n  implicit none'))
+        for source in ('mpi_fortran.f90', module, 'mpi_fortran08.f90'):
             program = build(t, implementation, source, 'mpif90')
             run = record(t, implementation, program)
             t.check('done' in run.out, f'{implementation} {source}: {run.out} {run.err[-500:]}')
@@ -491,6 +541,38 @@ def lammps(t):
     told = float(re.search(r'^Comm +\| [\d.]+ +\| ([\d.]+)', run.out, re.M)[1])
     messages = sum(row['time_s'] for row in statistics['rows'] if row.get('function') in ('MPI_Send', 'MPI_Irecv', 'MPI_Wait', 'MPI_Sendrecv')) / 2
     t.within(0.5 * told < messages < 1.1 * told + 0.05, f'{messages} s in messages, {told} s of communication, which has copies, too')
+
+
+@test
+def hazards(t):
+    """What programs do that profilers do not expect, in ranks: they go on as bare, and each call is there, also behind one that was left by a jump."""
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_hazards.c', flags=('-ldl',))
+        bare = t.run(*launcher(t, implementation, 3), program, env=ENVIRONMENT, timeout=300)
+        run = record(t, implementation, program, ranks=3, options=('-m', 'on'))
+        t.equal(sorted(run.out.splitlines()), sorted(bare.out.splitlines()), f'{implementation}: what it prints')
+        t.equal(sorted(run.out.splitlines()), [f'rank {rank}: 6' for rank in range(3)], f'{implementation}: six rounds')
+        waits, statistics = t.print(run.experiment, '-mpiwaits', '-mpistat')
+        calls = {row['function']: row['calls'] for row in statistics['rows'] if 'function' in row}
+        t.equal((calls['MPI_Sendrecv'], calls['MPI_Barrier']), (18, 24), f'{implementation}: calls')
+        t.equal((waits['messages'], waits['sends_alone'], waits['receives_alone'], waits['collectives']), (18, 0, 0, 8), f'{implementation}: messages')
+        names = {path.name for path in run.experiment.glob('_r?*.er')}
+        t.equal(names, {f'_r{rank}{child}.er' for rank in range(3) for child in ('', '_f1', '_f2', '_c1', '_c2')}, f'{implementation}: ranks and their children')
+
+
+@test(alone=True)
+def timed(t):
+    """What ranks measure of their calls themselves: the same time of each function, at most 2 % off."""
+    for implementation in IMPLEMENTATIONS:
+        run = record(t, implementation, build(t, implementation, 'mpi_timed.c'), options=('-m', 'on'))
+        told = {}
+        for name, value in re.findall(r'^(MPI_\w+) ([\d.]+)$', run.out, re.M):
+            told[name] = told.get(name, 0) + float(value)
+        t.equal(len(told), 3, f'{implementation}: {run.out}')
+        world = next(row['number'] for row in t.print(run.experiment, '-mpicomms')[0]['rows'] if row['name'] == 'MPI_COMM_WORLD')
+        statistics = t.print(run.experiment, '-filters', f'MPICOMM == {world}', '-mpistat')[-1]
+        for row in (row for row in statistics['rows'] if row.get('function') in told):
+            t.within(0.98 <= row['time_s'] / told[row['function']] <= 1.02, f'{implementation} {row["function"]}: {row["time_s"]}, not {told[row["function"]]}')
 
 
 @test

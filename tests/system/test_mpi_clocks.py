@@ -70,7 +70,7 @@ def trace(calls, node, own_ns):
     return file_header('mpitrace') + block(records, 4, 1)
 
 
-def make_rank(path, program, rank, clock, calls):
+def make_rank(path, program, rank, clock, calls, killed=False):
     """An experiment of its own. clock: name, host, what CLOCK_MONOTONIC shows when true time is 0, ppm that it goes faster, ms when this begins."""
     name, host, mono_ns, ppm, begins = clock
     path.mkdir()
@@ -86,21 +86,21 @@ def make_rank(path, program, rank, clock, calls):
            f'<system hostname="{host}" os="Linux 6.1.0" arch="x86_64" pagesize="4096" pages="262144" cpus="2" clock_mhz="2500"/>\n'
            '<setting name="clock" value="0"/>\n<setting name="mpi" value="on"/>\n<setting name="follow" value="on"/>\n<argument text="./app"/>\n')
     last = own_ns(1000)
+    end = '' if killed else f'<event kind="exit" tstamp="{last}"/>\n<event kind="exit" tstamp="{last}" status="0" signal="0"/>\n</experiment>\n'
     write(str(path), 'log.xml', log + PROCESS.format(pid=20 + rank, program=program, lineage='', tstamp=0)
-          + f'<event kind="mpi" tstamp="20000" rank="{rank}" size="3" library="golden"/>\n<event kind="exit" tstamp="{last}"/>\n'
-          f'<event kind="exit" tstamp="{last}" status="0" signal="0"/>\n</experiment>\n')
+          + f'<event kind="mpi" tstamp="20000" rank="{rank}" size="3" library="golden"/>\n{end}')
     write_map(str(path), program)
-    write(str(path), 'overview', file_header('overview') + sample(0, 0, 'start', threads=1) + sample(last, 2, 'end', threads=1))
+    write(str(path), 'overview', file_header('overview') + sample(0, 0, 'start', threads=1) + (b'' if killed else sample(last, 2, 'end', threads=1)))
     write(str(path), 'mpitrace', trace(calls, node, own_ns))
     write(str(path), 'stacks', file_header('stacks', 128) + packed(1, tree.nodes))
 
 
-def make_group(t, name, clocks):
+def make_group(t, name, clocks, killed=False):
     if not (t.directory / 'app').exists():
         make_kinds.make(str(t.directory))
     calls = what_happens()
     for rank, clock in enumerate(clocks):
-        make_rank(t.directory / f'{name}.{rank}.er', t.directory / 'app', rank, clock, calls[rank])
+        make_rank(t.directory / f'{name}.{rank}.er', t.directory / 'app', rank, clock, calls[rank], killed)
     group = t.directory / f'{name}.erg'
     group.write_text('#analyzer experiment group\n' + ''.join(f'{name}.{rank}.er\n' for rank in range(len(clocks))))
     return group
@@ -222,6 +222,55 @@ def apart_in_time(t):
     group = make_group(t, 'after', [('a', 'x', 10**12 + rank * 3600 * 10**9, 0, 0) for rank in range(3)])
     lanes = t.print(group, '-timeline', '4')[0]['lanes']
     t.equal([lane.get('shift_s', 0) for lane in lanes], [0, 0, 0], 'shifts')
+
+
+@test
+def ranks_that_were_killed(t):
+    """Their logs say nothing of how far they came, but their events do: they ran at once, each to its last event, and clocks are as uncertain as they are up to that."""
+    group = make_group(t, 'killed', [('a', 'x', 10**12, 0, begin) for begin in (0, 0.5, 8)], killed=True)
+    timeline, statistics = t.print(group, '-timeline', '4', '-mpistat')
+    t.equal([round(lane.get('shift_s', 0) * 1e9) for lane in timeline['lanes']], [0, MS // 2, 8 * MS], 'shifts')
+    for row, calls, begin in zip([row for row in statistics['rows'] if 'rank' in row], what_happens().values(), (0, 0.5, 8)):
+        t.near(row['run_s'], max(at + took - begin for at, took, *_ in calls) / 1000, f'rank {row["rank"]}: its run', 0, 1e-3)
+    whole, killed = (found(t, make_group(t, name, SHIFTED['fast'][0], name == 'cut'))[2]['clock_error_s'] for name in ('whole', 'cut'))
+    # what is recorded of those that end goes on for 50 ms, where drifts add a little
+    t.check(0.5 * whole < killed <= whole, f'errors: {killed}, of whole ones {whole}')
+
+
+def of_three(t, name, calls):
+    """Experiments of three ranks in directories of their own, copied to one place by helio cp: the group of them."""
+    make_kinds.make(str(t.directory))
+    place = t.directory / name
+    place.mkdir()
+    for rank in range(3):
+        (t.directory / f'host{rank}').mkdir()
+        make_rank(t.directory / f'host{rank}' / f'{name}.{rank}.er', t.directory / 'app', rank, ('a', 'x', 10**12, 0, 0), calls[rank])
+    t.equal(t.run(t.helio, 'cp', *t.directory.glob(f'host?/{name}.?.er'), place).status, 0, 'helio cp')
+    group = place / f'{name}.erg'
+    group.write_text('#analyzer experiment group\n' + ''.join(f'{name}.{rank}.er\n' for rank in range(3)))
+    return group
+
+
+@test
+def imbalance(t):
+    """Ranks that work 1, 0.7 and 0.7 s, and wait at a barrier for the first: the mean one works 20 % less than that."""
+    group = of_three(t, 'of', {0: [barrier(400, 400)], 1: [barrier(100, 400)], 2: [barrier(100, 400)]})
+    statistics, waits = t.print(group, '-mpistat', '-mpiwaits')
+    t.near(statistics['imbalance'], 20, 'imbalance', 0, 1e-6)
+    late = {(row['kind'], row['waiter'], row['other']): round(row['time_s'], 9) for row in waits['rows']}
+    t.equal(late, {('collective', 1, 0): 0.3, ('collective', 2, 0): 0.3}, 'who waited for whom')
+
+
+@test
+def gathered(t):
+    """Ranks that were recorded on hosts without a shared directory, and copied to one place, are one program's."""
+    group = of_three(t, 'run', what_happens())
+    statistics, waits = t.print(group, '-mpistat', '-mpiwaits')
+    t.equal([row['rank'] for row in statistics['rows'] if 'run_s' in row], [0, 1, 2], 'ranks')
+    t.equal((waits['messages'], waits['collectives'], waits['sends_alone'], waits['receives_alone']), (4 * ROUNDS + 1, 1, 0, 0), 'messages')
+    hint = '3 experiments of one rank each'
+    t.check(hint in t.run(t.helio, 'print', '-mpiwaits', *group.parent.glob('run.?.er')).out, 'what those lack that are named one by one')
+    t.check(hint not in t.run(t.helio, 'print', '-mpiwaits', group).out, 'a group lacks nothing')
 
 
 @test

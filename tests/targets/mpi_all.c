@@ -123,6 +123,10 @@ static void persistent(void)
 	}
 	for (int i = 0; i < 5; i++)
 		MPI_Request_free(&requests[i]);
+	MPI_Recv_init(to, 1, MPI_INT, MPI_PROC_NULL, 20, world, &requests[0]); /* no message */
+	MPI_Start(&requests[0]);
+	MPI_Wait(&requests[0], &status);
+	MPI_Request_free(&requests[0]);
 	MPI_Irecv(to, 1, MPI_INT, before, 21, world, &requests[0]);
 	MPI_Cancel(&requests[0]);
 	MPI_Wait(&requests[0], &status);

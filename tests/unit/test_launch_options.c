@@ -552,12 +552,23 @@ static void test_handed_on(void **state)
 	char *told[] = {(char *)"mpirun", (char *)"-x", (char *)"A", (char *)"./a", NULL};
 	char *nothing[] = {(char *)"A=1", NULL};
 	char *own[] = {(char *)"OMPI_MCA_mca_base_env_list=A", NULL};
+	char *delimiter[] = {(char *)"OMPI_MCA_mca_base_env_list_delimiter=,", NULL};
+	char *others[][2] = {{(char *)"/usr/bin/mpirun.mpich", NULL},
+			     {(char *)"mpiexec.hydra", NULL},
+			     {(char *)"srun", NULL},
+			     {(char *)"./run-it", NULL}};
+	char *in_file[] = {(char *)"/usr/bin/mpirun.openmpi", (char *)"--app", (char *)"file",
+			   NULL};
 	const char *entry = ranks_handed_on(plain, nothing);
 
 	assert_non_null(strstr(entry, "OMPI_MCA_mca_base_env_list=LD_PRELOAD;HELIO_COLLECTOR_"));
 	assert_non_null(strstr(entry, PARAMS_ENV_LINEAGE));
 	assert_null(ranks_handed_on(told, nothing));
 	assert_null(ranks_handed_on(plain, own));
+	assert_null(ranks_handed_on(plain, delimiter));
+	assert_null(ranks_handed_on(in_file, nothing));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_null(ranks_handed_on(others[i], nothing));
 }
 
 int main(void)

@@ -40,6 +40,10 @@ enum index_label {
 	LABEL_NODE,
 	LABEL_OMP,	  /* process and construct */
 	LABEL_COLLECTION, /* process and garbage collection; 0: none */
+	LABEL_MPI_RANK,
+	LABEL_MPI_COMM, /* its number in mpicomms */
+	LABEL_MPI_TAG,
+	LABEL_MPI_FUNCTION,
 };
 
 const struct index_object *index_object_at(const struct session *session, enum index_family family,

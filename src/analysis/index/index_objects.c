@@ -18,6 +18,7 @@
 	X(0) X(2) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24) \
 	X(26) X(28) X(30) X(32) X(34) X(36) X(38) X(40) X(42) X(44) X(46) X(48) X(50)
 #define UP_TO_SIZE(n) "IOHEAPBYTES <= (1 << " #n ") ? (1 << " #n ") : "
+#define UP_TO_MPI_SIZE(n) "MPISIZE <= (1 << " #n ") ? (1 << " #n ") : "
 #define DURATIONS(X) \
 	X(1000) X(10000) X(100000) X(1000000) X(10000000) X(100000000) X(1000000000) \
 	X(10000000000) X(100000000000) X(1000000000000) X(10000000000000)
@@ -38,6 +39,13 @@ static const struct index_object index_objects[] = {
 	{"OMP_task", "OpenMP tasks", "EXPID_CMP << 32 | TSKID", LABEL_OMP},
 	{"Duration", "Durations", "EVT_TIME == 0 ? 0 : " DURATIONS(UP_TO_DURATION) "-1",
 	 LABEL_DURATION},
+	{"MPI_rank", "Ranks of MPI", "MPIRANK", LABEL_MPI_RANK},
+	{"MPI_peer", "Ranks that one communicates with", "MPIPEER", LABEL_MPI_RANK},
+	{"MPI_function", "Functions of MPI", "MPIFUNCTION", LABEL_MPI_FUNCTION},
+	{"MPI_comm", "Communicators of MPI", "MPICOMM", LABEL_MPI_COMM},
+	{"MPI_tag", "Tags of messages", "MPITAG", LABEL_MPI_TAG},
+	{"MPI_size", "Sizes of messages", "MPISIZE == 0 ? 0 : " SIZES(UP_TO_MPI_SIZE) "-1",
+	 LABEL_SIZE},
 };
 
 /* Pages and lines go by the address that they begin at. */

@@ -6,6 +6,7 @@
 #include "analysis/index/index.h"
 
 #include "analysis/index/index_group.h"
+#include "analysis/kinds/mpi_world.h"
 #include "analysis/metric/metric_values.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/symbols.h"
@@ -225,6 +226,16 @@ static const char *collection_label(const struct session *session, struct arena 
 			    *name ? ")" : "", collection_more(&profile->collections, of, arena));
 }
 
+/* "Communicator 2, half", by its number in mpicomms. */
+static const char *communicator_label(const struct session *session, struct arena *arena,
+				      uint64_t value)
+{
+	const char *name = session->mpi_worlds->comms.items[value - 1].name;
+
+	return arena_printf(arena, "Communicator %llu%s%s", (unsigned long long)value,
+			    *name ? ", " : "", name);
+}
+
 static const char *label_of(const struct session *session, const struct index_object *object,
 			    struct arena *arena, uint64_t value)
 {
@@ -261,6 +272,14 @@ static const char *label_of(const struct session *session, const struct index_ob
 		return omp_label(session, arena, value);
 	case LABEL_NODE:
 		return arena_printf(arena, "Node %llu", number);
+	case LABEL_MPI_RANK:
+		return arena_printf(arena, "Rank %llu", number);
+	case LABEL_MPI_COMM:
+		return communicator_label(session, arena, value);
+	case LABEL_MPI_TAG:
+		return arena_printf(arena, "Tag %llu", number);
+	case LABEL_MPI_FUNCTION:
+		return string_table_text(&session->mpi_worlds->functions, (uint32_t)value - 1);
 	case LABEL_NUMBER:
 		break;
 	}

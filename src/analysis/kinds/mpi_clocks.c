@@ -36,6 +36,15 @@ static struct clock_facts facts_of(const struct session *session,
 	};
 }
 
+/* Its log says it, but not of one that was killed, or goes on. */
+static uint64_t last_of(const struct session *session, size_t index)
+{
+	uint64_t last_ns = session->scanned.items[index].process->log.last_ns;
+	uint64_t end_ns = session->processes.items[index].end_ns;
+
+	return end_ns > last_ns ? end_ns : last_ns;
+}
+
 static char *clock_key(const struct session_process *process, const struct clock_facts *facts)
 {
 	return xasprintf("%u %s", process->group, facts->clock);
@@ -58,7 +67,7 @@ static void add_process(struct mpi_clocks *clocks, struct string_table *keys,
 			.group = process->group,
 			.host = facts.host,
 			.base_ns = facts.mono_ns,
-			.wall_ns = (int64_t)(facts.wall_ns - facts.mono_ns),
+			.wall_ns = facts.wall_ns - facts.mono_ns,
 			.begin_ns = INFINITY,
 			.end_ns = -INFINITY,
 		};
@@ -68,7 +77,7 @@ static void add_process(struct mpi_clocks *clocks, struct string_table *keys,
 	clock->ranks += worlds->of[index].rank != MPI_RANK_UNKNOWN &&
 			process->process->traces[TRACE_MPI].rows.count;
 	clock->begin_ns = fmin(clock->begin_ns, (double)of->base_ns + (double)log->start_ns);
-	clock->end_ns = fmax(clock->end_ns, (double)of->base_ns + (double)log->last_ns);
+	clock->end_ns = fmax(clock->end_ns, (double)of->base_ns + (double)last_of(session, index));
 }
 
 /* A process without events, as a launcher has none, says nothing of another clock than theirs. */
@@ -137,8 +146,8 @@ void mpi_clocks_note(struct mpi_clocks *clocks, uint32_t process, uint64_t time_
 
 	if (of->clock == later_of->clock || of->clock == HASH_NONE || later_of->clock == HASH_NONE)
 		return;
-	double time = (double)((int64_t)time_ns + of->base_ns);
-	double later = (double)((int64_t)later_ns + later_of->base_ns);
+	double time = (double)(int64_t)(time_ns + (uint64_t)of->base_ns);
+	double later = (double)(int64_t)(later_ns + (uint64_t)later_of->base_ns);
 
 	if (of->clock < later_of->clock)
 		clock_bounds_add_least(&pair_of(clocks, of->clock, later_of->clock)->bounds,
@@ -226,9 +235,8 @@ static void by_wall_clocks(struct mpi_clocks *clocks)
 		const struct mpi_clock *first = reference_of(clocks, clock->group);
 
 		if (!clock->is_known)
-			clock->line.offset_ns =
-				(double)(clock->wall_ns - first->wall_ns +
-					 (int64_t)(clock->base_ns - first->base_ns));
+			clock->line.offset_ns = (double)(int64_t)(clock->wall_ns - first->wall_ns +
+								  clock->base_ns - first->base_ns);
 	}
 }
 
@@ -284,7 +292,7 @@ static struct run_span *spans_of(const struct mpi_clocks *clocks, const struct s
 		begin_ns = begin_of(clocks, &clocks->of[i]);
 		span->group = process->group;
 		span->begin_ns = fmin(span->begin_ns, begin_ns);
-		span->end_ns = fmax(span->end_ns, begin_ns + (double)process->process->log.last_ns);
+		span->end_ns = fmax(span->end_ns, begin_ns + (double)last_of(session, i));
 	}
 	return spans;
 }

@@ -26,7 +26,7 @@ struct mpi_clock {
 	const char *host;	 /* NULL: not known */
 	uint64_t ranks;		 /* processes of MPI that have it */
 	uint64_t base_ns;	 /* where its own times count from */
-	int64_t wall_ns;	 /* what CLOCK_REALTIME showed more */
+	uint64_t wall_ns;	 /* what CLOCK_REALTIME showed more, modulo 2^64 */
 	double begin_ns, end_ns; /* of what is recorded by it */
 	struct clock_line line;
 	bool is_known; /* the line and its error */
@@ -74,11 +74,11 @@ void mpi_clocks_free(struct mpi_clocks *clocks);
 
 static inline uint64_t clock_shift_time(const struct clock_shift *shift, uint64_t time_ns)
 {
-	int64_t time = (int64_t)(time_ns + (uint64_t)shift->shift_ns);
+	uint64_t time = time_ns + (uint64_t)shift->shift_ns;
 
 	if (shift->drift != 0)
-		time += (int64_t)(shift->drift * (double)time_ns);
-	return time > 0 ? (uint64_t)time : 0;
+		time += (uint64_t)(int64_t)(shift->drift * (double)time_ns);
+	return (int64_t)time > 0 ? time : 0;
 }
 
 /* An event is as long as it was by its own clock. */

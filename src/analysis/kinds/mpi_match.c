@@ -142,7 +142,7 @@ static void complete(struct matching *matching, const struct event_run *run, siz
 				  event_field(run, MPI_COMMUNICATOR)[row],
 				  event_field(run, MPI_PEER)[row]);
 	end->tag = event_field(run, MPI_TAG)[row];
-	end->is_known = true;
+	end->is_known = event_field(run, MPI_PEER)[row] >= MPI_PEER_RANK; /* not of nobody */
 	end->end_ns = end_of(matching, run, row);
 	end->wait_ns = matching->call_begin_ns;
 	end->waiting = matching->place;
@@ -513,6 +513,19 @@ static void match_collectives(struct matching *matching)
 	}
 }
 
+/*
+ * Experiments that are named one by one are programs to be compared.  Where each of them has no
+ * more than one rank, they may be meant as ranks of one.
+ */
+static uint64_t parted_worlds(const struct mpi_worlds *worlds)
+{
+	size_t ranks = 0;
+
+	for (size_t i = 0; i < worlds->processes; i++)
+		ranks += worlds->of[i].rank != MPI_RANK_UNKNOWN;
+	return worlds->worlds.count > 1 && ranks == worlds->worlds.count ? ranks : 0;
+}
+
 /* Of two hosts' times both may be off. */
 static void tell_of_clocks(const struct mpi_clocks *clocks, uint32_t group,
 			   struct mpi_matches *matches)
@@ -545,6 +558,8 @@ static void find_messages(struct matching *matching, const struct query *query)
 	for (uint32_t i = 0; i < session->scanned.count; i++)
 		take_process(matching, tally, i);
 	match_messages(matching);
+	if (matching->sums.matches->sends_alone + matching->sums.matches->receives_alone)
+		matching->sums.matches->parted = parted_worlds(matching->worlds);
 	if (matching->clocks)
 		tell_of_clocks(matching->clocks, tally->group, matching->sums.matches);
 	tally_release(tally);

@@ -38,6 +38,70 @@ static void load_communicator(const struct filter_rows *rows, struct filter_slot
 	filter_forget(slot, rows->run->count, 0);
 }
 
+/* The run that a row is in: they are in the order of their rows. */
+static size_t run_of(const struct experiment_trace *trace, size_t row)
+{
+	size_t low = 0, high = trace->runs.count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (trace->runs.items[middle].first <= row)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The number of the function whose parts a run's rows go on with; 0: it is not known.  They may
+ * have begun in another block, and are no more than requests of one call.
+ */
+static uint64_t function_before(const struct event_run *run)
+{
+	enum { PARTS_MOST = 1 << 14 };
+	const struct experiment_trace *trace = &run->process->traces[TRACE_MPI];
+	size_t row = run->first, looked_at = 0;
+	uint64_t function = 0;
+
+	for (size_t i = run_of(trace, row) + 1; !function && i > 0 && looked_at < PARTS_MOST; i--) {
+		const struct trace_run *of = &trace->runs.items[i - 1];
+
+		looked_at++;
+		if (of->thread != run->thread)
+			continue;
+		row = of->first + of->count < row ? of->first + of->count : row;
+		for (; !function && row > of->first && looked_at < PARTS_MOST; looked_at++)
+			function = rows_get(run->rows, ROW_FIELD + MPI_FUNCTION, --row);
+	}
+	return function;
+}
+
+/* Parts of a call are behind it, and have no name of their own. */
+static void load_function(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const uint64_t *functions = event_field(rows->run, MPI_FUNCTION);
+	const struct mpi_process *process = process_of(rows);
+	uint64_t latest = rows->run->count && !functions[0] ? function_before(rows->run) : 0;
+
+	EACH_ROW
+	{
+		latest = functions[i] ? functions[i] : latest;
+		slot->value[i] = mpi_function_of(process, latest);
+	}
+	filter_forget(slot, rows->run->count, 0);
+}
+
+/* Of what is sent and received at once the larger one. */
+static void load_size(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const uint64_t *sent = event_field(rows->run, MPI_SENT);
+	const uint64_t *arrived = event_field(rows->run, MPI_ARRIVED);
+
+	EACH_ROW slot->value[i] = sent[i] > arrived[i] ? sent[i] : arrived[i];
+}
+
 /* Recorded as two more. */
 static void load_tag(const struct filter_rows *rows, struct filter_slot *slot)
 {
@@ -88,6 +152,9 @@ static const struct filter_property properties[] = {
 			"mpi", FILTER_MPI, load_peer, .prepare = prepare),
 	FILTER_PROPERTY("MPICOMM", "number of the communicator, as in mpicomms", "mpi", FILTER_MPI,
 			load_communicator, .prepare = prepare),
+	FILTER_PROPERTY("MPIFUNCTION", "number of the function that was called", "mpi", FILTER_MPI,
+			load_function, .prepare = prepare),
+	FILTER_PROPERTY("MPISIZE", "bytes sent, or bytes that came", "mpi", FILTER_MPI, load_size),
 	FILTER_PROPERTY("MPITAG", "tag of the message", "mpi", FILTER_MPI, load_tag),
 	FILTER_PROPERTY("MPISENT", "bytes sent", "mpi", FILTER_MPI, load_sent),
 	FILTER_PROPERTY("MPIRECEIVED", "bytes of the buffer that is received into", "mpi",

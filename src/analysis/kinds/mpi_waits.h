@@ -30,6 +30,7 @@ struct mpi_matches {
 	uint64_t messages; /* both of whose ends are known */
 	uint64_t sends_alone, receives_alone;
 	uint64_t collectives;	    /* all of whose members are known */
+	uint64_t parted;	    /* programs, where experiments seem to be ranks of one; or 0 */
 	uint64_t clocks;	    /* that were put on one line; 0: there is one */
 	uint64_t unknown_clocks;    /* … by machines' wall clocks, since no messages tell */
 	double clock_error_s;	    /* how far times of two hosts may be off each other */

@@ -43,6 +43,16 @@ static uint32_t first_thread(const struct process *process)
 	return first;
 }
 
+static void take_last(const struct event_run *run, void *arg)
+{
+	uint64_t *latest = arg, last = 0;
+
+	if (run->count)
+		last = rows_get(run->rows, ROW_TIME, run->first + run->count - 1);
+	*latest = last > *latest ? last : *latest;
+}
+
+/* Of a process whose log has no end: it was killed, or goes on. */
 static uint64_t latest_ns(const struct process *process)
 {
 	uint64_t latest = process->log.last_ns;
@@ -52,6 +62,8 @@ static uint64_t latest_ns(const struct process *process)
 		latest = process->profile.last_us * 1000;
 	if (overview->count && overview->items[overview->count - 1].time_ns > latest)
 		latest = overview->items[overview->count - 1].time_ns;
+	for (int kind = EVENTS_TRACE; kind < EVENTS_KINDS; kind++)
+		events_for_each_run(process, (enum event_kind)kind, take_last, &latest);
 	return latest;
 }
 

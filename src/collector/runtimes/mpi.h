@@ -74,6 +74,7 @@ struct mpi_call {
 	struct mpi_function *function;
 	uintptr_t *arguments; /* as the function behind gets them */
 	const void *frame;    /* of the wrapped function */
+	uint64_t mark;	      /* by which one within it knows that it goes on */
 	uint64_t begin_ns;
 	uintptr_t request, message;		 /* of q and M, before the call */
 	uint64_t request_serial, message_serial; /* in the table (mpi_requests.c) */

@@ -14,18 +14,40 @@
 #include "collector/storage/stacktable.h"
 #include "collector/storage/text.h"
 
-/* The frame of the wrapped function that the thread is in; NULL: it is in none. */
-static __thread const void *inside;
+/* The call that the thread is in, on its stack; NULL: it is in none. */
+static __thread const struct mpi_call *inside;
 
 /* ---- before the call ---- */
 
+/* What a call says of itself where it lies: its frame, and where that returns to. */
+static uint64_t mark_of(const struct mpi_call *call, uint64_t caller)
+{
+	return ((uint64_t)call->frame ^ (uint64_t)call->function) + caller;
+}
+
+/* Some sandboxes forbid to look at memory that may be gone. */
+static bool may_look(const struct mpi_call *call)
+{
+	uint64_t word;
+
+	return sys_read_memory((uint64_t)call->frame, &word, sizeof(word)) == sizeof(word);
+}
+
 /*
- * Within another one: further down the same stack.  One that was left by a jump lies there too, but
- * not below.
+ * Within another one: further down the same stack.  One that was left by a jump may lie there too,
+ * but what came behind it has mostly been written over it; its stack may even be gone.
  */
 static bool is_within(const struct mpi_call *call)
 {
-	return inside && call->frame < inside;
+	struct mpi_call outer;
+	uint64_t record[2]; /* of a frame: the one before, and the return address */
+
+	if (!inside || (uintptr_t)call->frame >= (uintptr_t)inside)
+		return false;
+	if (sys_read_memory((uint64_t)inside, &outer, sizeof(outer)) != sizeof(outer) ||
+	    sys_read_memory((uint64_t)outer.frame, record, sizeof(record)) != sizeof(record))
+		return !may_look(call);
+	return outer.mark == mark_of(&outer, record[1]);
 }
 
 static void take_status(struct mpi_call *call, char letter, void *own)
@@ -112,7 +134,9 @@ static void look_before(struct mpi_call *call)
 {
 	enum format_mpi_type type = call->function->type;
 
-	if (mpi_has(call, 'q') && (completes(call) || type == MPI_START || type == MPI_MANAGE))
+	/* one that makes a communicator gives its request back */
+	if (mpi_has(call, 'q') &&
+	    (completes(call) || type == MPI_START || (type == MPI_MANAGE && !mpi_has(call, 'C'))))
 		call->request = mpi_request_in(call, (const void *)mpi_word(call, 'q'), 0);
 	if (mpi_has(call, 'M') && !completes(call))
 		call->message = mpi_request_in(call, (const void *)mpi_word(call, 'M'), 0);
@@ -552,7 +576,8 @@ bool mpi_begin(struct mpi_call *call, struct mpi_function *function)
 				  .arguments = call->arguments,
 				  .frame = call->frame,
 				  .room = call->room};
-	inside = call->frame; /* so that calls of ours are not taken for the program's */
+	call->mark = mark_of(call, ((const uint64_t *)call->frame)[1]);
+	inside = call; /* so that calls of ours are not taken for the program's */
 	look_before(call);
 	call->begin_ns = clock_now_ns();
 	if (!is_last(function))

@@ -241,8 +241,9 @@ static int run(struct launch *launch, char **environment)
 		.experiment = launch->path,
 		.params = params,
 		.follow_regex = launch->options.follow_regex,
-		.more = launch->options.ranks ? ranks_handed_on(launch->target.argv, environment)
-					      : NULL,
+		.more = launch->options.ranks && !launch->target.is_script
+				? ranks_handed_on(launch->target.argv, environment)
+				: NULL,
 	};
 	struct run_request request = {
 		.path = launch->target.path,

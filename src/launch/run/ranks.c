@@ -46,17 +46,46 @@ bool ranks_is_implementation(const char *word)
 	return false;
 }
 
-#define HANDED_ON "OMPI_MCA_mca_base_env_list="
+/*
+ * Ranks inherit what a launcher has in its environment, and so may a launcher that a script or a
+ * rank starts: only one that is known to be Open MPI's, and reads it, gets the variable.
+ */
+static bool is_of_open_mpi(const char *program)
+{
+	const char *slash = strrchr(program, '/'), *base = slash ? slash + 1 : program;
+	const char *dot = strchr(base, '.');
+
+	return ranks_is_launcher(base) && !is_named(base, "srun") &&
+	       (!dot || !strcmp(dot, ".openmpi"));
+}
+
+/* Options by which Open MPI is told what to hand on, or reads a file that may tell it. */
+static bool hands_on(const char *word)
+{
+	static const char *const options[] = {"x", "app", "tune", "am"};
+	size_t dashes = strspn(word, "-");
+
+	if (dashes < 1 || dashes > 2)
+		return false;
+	for (size_t i = 0; i < COUNT(options); i++)
+		if (!strcmp(word + dashes, options[i]))
+			return true;
+	return false;
+}
+
+#define HANDED_ON "OMPI_MCA_mca_base_env_list"
 
 const char *ranks_handed_on(char *const *command, char *const *environment)
 {
+	if (!is_of_open_mpi(*command))
+		return NULL;
 	for (; *command; command++)
-		if (!strcmp(*command, "-x") || !strcmp(*command, "--x"))
+		if (hands_on(*command))
 			return NULL;
-	for (; *environment; environment++)
+	for (; *environment; environment++) /* or how such a list is parted */
 		if (!strncmp(*environment, HANDED_ON, strlen(HANDED_ON)))
 			return NULL;
-	return HANDED_ON "LD_PRELOAD;" PARAMS_ENV ";" PARAMS_ENV_EXPERIMENT ";" PARAMS_ENV_LINEAGE
+	return HANDED_ON "=LD_PRELOAD;" PARAMS_ENV ";" PARAMS_ENV_EXPERIMENT ";" PARAMS_ENV_LINEAGE
 			 ";" PARAMS_ENV_LIBRARY;
 }
 

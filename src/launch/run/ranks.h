@@ -13,8 +13,8 @@ bool ranks_is_implementation(const char *word);
 #define RANKS_IMPLEMENTATIONS "OPENMPI, MPICH, MVAPICH2, INTEL, CT, PLATFORM, SLURM"
 /*
  * A variable, NAME=…, that has Open MPI hand our variables on to ranks on other machines; others do
- * so by themselves.  NULL: the command (-x) or the environment says which ones it hands on, and
- * Open MPI takes only one of both.
+ * so by themselves.  NULL: the command is none of Open MPI's, or it (-x) or the environment says
+ * which ones are handed on: Open MPI ends at once where it is told both ways.
  */
 const char *ranks_handed_on(char *const *command, char *const *environment);
 /* The rank that this process itself was started as; -1: it was not. */

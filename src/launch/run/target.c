@@ -152,6 +152,7 @@ static enum status follow_script(struct target *target, char *head, char **path,
 {
 	char *interpreter = script_interpreter(head);
 
+	target->is_script = true;
 	if (interpreter && is_runnable(interpreter)) {
 		*path = arena_strdup(&target->arena, interpreter);
 		return STATUS_OK;
@@ -192,6 +193,7 @@ static enum status check_step(struct target *target, char **path, int depth,
 	} else if (!depth && is_text(head, size)) {
 		/* Text without #!: execvp and every shell hand it to sh. */
 		put_in_front(target, (char *[]){"/bin/sh", target->path}, 2, 1);
+		target->is_script = true;
 		target->path = *path = "/bin/sh";
 	} else {
 		status = target_check_elf(target, fd, *path, diags);

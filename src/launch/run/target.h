@@ -15,9 +15,10 @@
 struct target {
 	struct arena arena; /* holds all that follows */
 	char *path;	    /* to be given to execve */
-	char **argv;   /* NULL-terminated; differs from the command line where a runner was put in
-			  front */
-	int exit_code; /* enum launch_exit, where target_find refuses */
+	char **argv;	/* NULL-terminated; differs from the command line where a runner was put in
+			   front */
+	bool is_script; /* an interpreter runs it */
+	int exit_code;	/* enum launch_exit, where target_find refuses */
 };
 
 /* How a Go program becomes one that can be recorded. */

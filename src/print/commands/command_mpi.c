@@ -361,6 +361,12 @@ static void add_matches(struct result *result, const struct mpi_matches *matches
 		 value_count(matches->receives_alone));
 	part_add(result, facts, "collectives", "Collective calls with all members",
 		 value_count(matches->collectives));
+	if (matches->parted)
+		result_note(result,
+			    "%" PRIu64
+			    " experiments of one rank each are taken as programs of their "
+			    "own: where they are ranks of one, name them in a group (NAME.erg)",
+			    matches->parted);
 	if (!matches->clocks)
 		return;
 	part_add(result, facts, "clocks", "Clocks of hosts, on one line",
