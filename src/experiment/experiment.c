@@ -247,10 +247,12 @@ static void list_descendants(struct experiment *experiment, struct diag_list *wa
 static bool begins_unit(const char *lineage, const char *before)
 {
 	static const size_t prefix = sizeof(FORMAT_LINEAGE_RANK) - 1;
+
+	if (strncmp(lineage, FORMAT_LINEAGE_RANK, prefix) != 0)
+		return false;
 	size_t length = prefix + strcspn(lineage + prefix, "_");
 
-	return !strncmp(lineage, FORMAT_LINEAGE_RANK, prefix) &&
-	       (strncmp(lineage, before, length) != 0 || (before[length] && before[length] != '_'));
+	return strncmp(lineage, before, length) != 0 || (before[length] && before[length] != '_');
 }
 
 static bool is_in(const struct extent *extent, size_t unit)

@@ -330,12 +330,16 @@ void serve_notes(struct server *server, const struct request *request, json_t *b
 		reply_error(reply, HTTP_NOT_FOUND, "%s is not open in session %u", path, session);
 		return;
 	}
-	if (write_notes(path, text))
+	pthread_mutex_lock(&server->writing);
+	int error = write_notes(path, text) ? 0 : errno;
+
+	pthread_mutex_unlock(&server->writing);
+	if (!error)
 		reply_nothing(reply);
 	else
 		reply_error(reply, HTTP_UNPROCESSABLE, "The notes of %s cannot be written: %s",
 			    path,
-			    errno == ESTALE ? "something else has its name now" : strerror(errno));
+			    error == ESTALE ? "something else has its name now" : strerror(error));
 }
 
 /* ---- settings ---- */
@@ -463,6 +467,7 @@ void serve_save(struct server *server, const struct request *request, json_t *bo
 	struct strbuf text = {0};
 	int folder = server->folder;
 
+	pthread_mutex_lock(&server->writing); /* what another one sets meanwhile would be lost */
 	if (folder < 0 || !file_gives_commands(folder))
 		reply_error(reply, HTTP_UNPROCESSABLE,
 			    "%s is read only from directories of yours or root's that not all can "
@@ -479,6 +484,7 @@ void serve_save(struct server *server, const struct request *request, json_t *bo
 			    startup_file);
 	else if (put_settings(settings, &text, reply))
 		write_settings(folder, &text, reply);
+	pthread_mutex_unlock(&server->writing);
 	strbuf_fini(&text);
 }
 

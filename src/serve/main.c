@@ -33,6 +33,7 @@ bool server_init(struct server *server, const struct serve_config *config)
 {
 	*server = (struct server){.config = config, .last_request = server_now()};
 	pthread_mutex_init(&server->lock, NULL);
+	pthread_mutex_init(&server->writing, NULL);
 	pthread_cond_init(&server->opened, NULL);
 	server->directory = realpath(".", NULL);
 	if (!server->directory)
@@ -79,6 +80,7 @@ void server_fini(struct server *server)
 		recording_fini(&server->recordings.items[i]);
 	vec_fini(&server->recordings);
 	pthread_mutex_destroy(&server->lock);
+	pthread_mutex_destroy(&server->writing);
 	pthread_cond_destroy(&server->opened);
 	free(server->directory);
 	folder_close(server->folder);

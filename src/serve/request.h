@@ -17,6 +17,8 @@ enum {
 	REQUEST_LINE_MOST = 8 << 10, /* bytes of the target */
 	REQUEST_HEADERS_MOST = 16 << 10,
 	REQUEST_BODY_MOST = 1 << 20,
+	/* … of who has not shown the secret: as JSON it may take a hundred times as much */
+	REQUEST_STRANGER_MOST = 4 << 10,
 };
 
 enum http_status {

@@ -58,6 +58,12 @@ static json_t *read_body(const struct request *request, struct reply *reply)
 static void answer_route(struct server *server, const struct route *route,
 			 const struct request *request, struct reply *reply)
 {
+	if (request->body_size > REQUEST_STRANGER_MOST && !guard_knows(server, request)) {
+		reply_error(reply, HTTP_TOO_LARGE,
+			    "The body is larger than %d bytes, the most before one is logged in",
+			    REQUEST_STRANGER_MOST);
+		return;
+	}
 	bool has_body = !strcmp(route->method, "POST");
 	json_t *body = has_body ? read_body(request, reply) : NULL;
 

@@ -58,6 +58,7 @@ struct server {
 	struct running running[SERVER_RUNNING];
 	VEC(struct recording) recordings;
 	/* without the lock */
+	pthread_mutex_t writing;     /* held while a file is written: one at a time */
 	atomic_uint at_work;	     /* requests */
 	_Atomic double last_request; /* s, monotonic */
 	atomic_bool ending;

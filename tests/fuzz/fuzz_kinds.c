@@ -18,55 +18,28 @@ static const char *const files[] = {
 	"kinds.1.er/synctrace",	      "kinds.1.er/iotrace",	   "kinds.1.er/hwcounters",
 	"ranks.1.er/_r0.er/mpitrace", "ranks.1.er/_r0.er/profile", "ranks.1.er/_r0.er/log.xml",
 	"ranks.1.er/_r1.er/mpitrace", "openmp.1.er/omptrace",	   "openmp.1.er/profile",
-	"openmp.1.er/stacks",	      "openmp.1.er/map.xml"};
+	"openmp.1.er/stacks",	      "openmp.1.er/map.xml",	   "ranks.1.er/_r1.er/log.xml"};
 /* What is never replaced. */
 static const char *const others[] = {
 	"kinds.1.er/log.xml",	      "kinds.1.er/map.xml",	   "kinds.1.er/dyntext",
 	"kinds.1.er/overview",	      "ranks.1.er/_r0.er/stacks",  "ranks.1.er/_r0.er/map.xml",
 	"ranks.1.er/log.xml",	      "openmp.1.er/log.xml",	   "ranks.1.er/_r0.er/overview",
 	"ranks.1.er/_r1.er/overview", "ranks.1.er/_r1.er/profile", "ranks.1.er/_r1.er/stacks",
-	"ranks.1.er/_r1.er/log.xml",  "ranks.1.er/_r1.er/map.xml", "openmp.1.er/overview"};
+	"ranks.1.er/_r1.er/map.xml",  "openmp.1.er/overview"};
 enum { FILES = sizeof(files) / sizeof(*files), OTHERS = sizeof(others) / sizeof(*others) };
 
-static const char *const of_kinds[] = {"print",
-				       "-outfile",
-				       "/dev/null",
-				       "-functions",
-				       "-fsummary",
-				       "-leaks",
-				       "-allocs",
-				       "-heapstat",
-				       "-locks",
-				       "-lockholds",
-				       "-ioactivity",
-				       "-iodetail",
-				       "-iocallstack",
-				       "-iostat",
-				       "-threads",
-				       "-timeline",
-				       "-stacks",
-				       "-report",
-				       "-memobj",
-				       "Page_4K",
-				       "-data_objects",
-				       "-data_layout",
-				       "-sample_list",
-				       "-tldata",
-				       "all",
-				       "-timeline",
-				       "-events",
-				       "1",
-				       "20",
-				       "-filters",
-				       "TNAME == 'x'",
-				       "-functions",
-				       "kinds.1.er",
-				       NULL};
-static const char *const of_ranks[] = {"print",		 "-outfile",   "/dev/null", "-functions",
-				       "-mpistat",	 "-mpimatrix", "-mpiwaits", "-mpicomms",
-				       "-mpiwaitstacks", "-report",    "-timeline", "-statistics",
-				       "-filters",	 "MPIPEER>=0", "-mpistat",  "-mpiwaits",
-				       "-functions",	 "ranks.1.er", NULL};
+static const char *const of_kinds[] = {
+	"print",	"-outfile",  "/dev/null",    "-functions", "-fsummary",	    "-leaks",
+	"-allocs",	"-heapstat", "-locks",	     "-lockholds", "-ioactivity",   "-iodetail",
+	"-iocallstack", "-iostat",   "-threads",     "-timeline",  "-timeline",	    "-cpus",
+	"-stacks",	"-report",   "-memobj",	     "Page_4K",	   "-data_objects", "-data_layout",
+	"-sample_list", "-tldata",   "all",	     "-timeline",  "-events",	    "1",
+	"20",		"-filters",  "TNAME == 'x'", "-functions", "kinds.1.er",    NULL};
+static const char *const of_ranks[] = {
+	"print",     "-outfile",  "/dev/null",	    "-functions", "-mpistat",  "-mpimatrix",
+	"-mpiwaits", "-mpicomms", "-mpiwaitstacks", "-report",	  "-timeline", "-statistics",
+	"-timeline", "-cpus",	  "-mpimessages",   "0",	  "-filters",  "MPIPEER>=0",
+	"-mpistat",  "-mpiwaits", "-functions",	    "ranks.1.er", NULL};
 static const char *const of_openmp[] = {
 	"print",     "-outfile",  "/dev/null",	"-functions", "-regions",    "-tasks",
 	"-calltree", "-viewmode", "expert",	"-functions", "-calltree",   "-stacks",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `helio collect` reads of a program at its end: its data files, to be packed, and the files
- * in which compilers at run time tell of their functions.  The first byte says which one it is.
+ * What `helio collect` reads of a program at its end: its data files, to be packed, the files in
+ * which compilers at run time tell of their functions, and logs, the founder's and a rank's.  The
+ * first byte says which one it is.
  */
 #include "base/folder.h"
 #include "launch/run/family.h"
@@ -52,6 +53,7 @@ static void clean_up(void)
 
 static void begin(void)
 {
+	char rank[64];
 	static bool begun;
 
 	if (begun)
@@ -59,6 +61,9 @@ static void begin(void)
 	if (!mkdtemp(directory))
 		abort();
 	atexit(clean_up);
+	snprintf(rank, sizeof(rank), "%s/_r1.er", directory);
+	if (mkdir(rank, 0700))
+		abort();
 	setenv("HOME", directory, 1);
 	unsetenv("JITDUMPDIR");
 	begun = true;
@@ -90,9 +95,11 @@ static void read_log(const uint8_t *data, size_t size)
 	struct family family;
 
 	write_member(FORMAT_FILE_LOG, data, size);
+	write_member("_r1.er/" FORMAT_FILE_LOG, data, size);
 	family_open(&family, folder_open(directory, 0), 0, 0);
 	family_scan(&family);
-	free(family_read_log(&family, &family.members.items[0]));
+	for (size_t i = 0; i < family.members.count; i++)
+		free(family_read_log(&family, &family.members.items[i]));
 	family_close(&family);
 }
 

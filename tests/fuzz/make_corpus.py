@@ -60,9 +60,13 @@ long sum(const struct pair *p) { long s = 0; for (long i = 0; i < p->a; i++) s +
 int main(int argc, char **argv) { struct pair p = {argc, 3}; %s return (int)sum(&p); }
 ''' % ('p.a += sum(&p); p.b ^= twice(p.a);' * 16)
 
-# A file (sums or code), then edits of five bytes each: where (24 bits), which kind of edit, a value; see fuzz_cache.c.
+# A file (sums, code, two parts of sums), then edits of five bytes each: where (24 bits), which kind of edit, a value; see fuzz_cache.c.
 EDITS = (b'\0' + bytes((0x40, 2, 0, 0, 0xff)), b'\1' + bytes((0x90, 1, 0, 0, 0x80)), b'\0' + bytes((0, 3, 0, 1, 0)),
-         b'\1' + bytes((0x20, 4, 0, 2, 0x7f)), b'\0' + bytes((0x90, 5, 0, 3, 0, 0x10, 6, 0, 0, 0)))
+         b'\1' + bytes((0x20, 4, 0, 2, 0x7f)), b'\0' + bytes((0x90, 5, 0, 3, 0, 0x10, 6, 0, 0, 0)), b'\2', b'\2' + bytes((0x20, 0, 0, 0, 0x7f)),
+         b'\3' + bytes((0x60, 1, 0, 0, 3)), b'\3' + bytes((0x90, 2, 0, 2, 0)), b'\2' + bytes((0xff, 3, 0, 0, 2, 0x80, 3, 0, 3, 0)))
+
+# What the log of a rank on another machine says: of CLOCK_REALTIME at its time 0, and which clock its own times are of.
+CLOCKS = ('wall_ns="1790000000000000000" clock="b 2"', 'wall_ns="18446744073709551615" clock="b 2"', 'wall_ns="0" clock=""', 'clock="b 2"', f'wall_ns="1" clock="{"x" * 5000}"')
 
 STARTUP = ('object_hide libc.so\nlimit 3\n', 'indxobj_define pages VADDR>>12\ndmetrics e.user:i.%system\ndsort e.user\n',
            'compare delta\nviewmode machine\nname mangled\nen_desc on\n', 'setpath /src:$expts\npathmap /a /b\naddpath .\nscc all\ndthresh 1\n',
@@ -98,6 +102,10 @@ def kinds(directory):
     names = re.findall(r'"(\w+\.1\.er/[^"]*)"', (FUZZ / 'fuzz_kinds.c').read_text().split('static const char *const others')[0])
     for number, name in enumerate(names):
         (folder(directory, 'kinds') / str(number)).write_bytes(bytes([number]) + (recordings / name).read_bytes())
+    # a rank on another machine, which says what its clock is
+    log = re.sub(' wall_ns="[^"]*"', '', (recordings / 'ranks.1.er/_r1.er/log.xml').read_text())
+    for number, clock in enumerate(CLOCKS):
+        (folder(directory, 'kinds') / f'clock{number}').write_bytes(bytes([names.index('ranks.1.er/_r1.er/log.xml')]) + re.sub('(<experiment[^>]*)', rf'\1 {clock}', log, count=1).encode())
 
 
 def main():

@@ -119,6 +119,9 @@ def launching():
         + entry(0, struct.pack('<IIQQQQ', 1, 1, 0x1000, 0x1000, 2 ** 64 - 1, 1) + code) + entry(0, function + code, 2 ** 32 - 1)
     yield 'dump_header', b'\4' + struct.pack('<III', 0x4a695444, 1, 2 ** 32 - 1) + entry(0, function + code)
     yield 'log', b'\5' + b'<?xml?>\n<experiment mono_ns="18446744073709551616">\n<process pid="-1" cwd="/\0" lineage="\n<event kind="counters" events="x'
+    process = b'\n<process pid="1" own_pid="2" lineage="_r1" tstamp="0"/>\n'
+    yield 'log_elsewhere', b'\5' + b'<experiment version="1.0" wall_ns="1" clock="00000000-0000-0000-0000-000000000000 7">' + process
+    yield 'log_of_no_clock', b'\5' + b'<experiment clock="">' + process + b' clock="'
 
 
 def remarks():

@@ -81,10 +81,20 @@ void golden_copy(const char *name, const char *to)
 	strbuf_fini(&out);
 }
 
-void golden_begin(void)
+void golden_copy_experiment(const char *name)
 {
 	static const char *const files[] = {"log.xml", "map.xml",  "dyntext",
 					    "profile", "overview", "stacks"};
+	char to[64];
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		snprintf(to, sizeof(to), "%s/%s", name, files[i]);
+		golden_copy(files[i], to);
+	}
+}
+
+void golden_begin(void)
+{
 	FILE *nowhere = fopen("/dev/null", "w");
 
 	if (!mkdtemp(directory) || chdir(directory) || !nowhere)
@@ -94,12 +104,7 @@ void golden_begin(void)
 	setenv("HOME", directory, 1);
 	setenv("XDG_CACHE_HOME", directory, 1);
 	setenv("HELIO_CACHE", "all", 1);
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		char to[64];
-
-		snprintf(to, sizeof(to), EXPERIMENT "/%s", files[i]);
-		golden_copy(files[i], to);
-	}
+	golden_copy_experiment(EXPERIMENT);
 	golden_copy(GOLDEN_PROGRAM, GOLDEN_PROGRAM);
 }
 
@@ -116,20 +121,25 @@ void golden_print_words(const char *const *words)
 		free(arguments[--count]);
 }
 
-void golden_print(void)
+void golden_print_sums(void)
 {
-	/* what the cache has, and what it has not */
-	static const char *const sums[] = {
+	static const char *const words[] = {
 		"print",      "-outfile", "/dev/null",	"-functions", "-callers-callees",
 		"-calltree",  "-lines",	  "-pcs",	"-inlines",   "on",
 		"-calltree",  "-scc",	  "all",	"-source",    "main",
 		"-disasm",    "main",	  "-functions", "-limit",     "2",
 		"-functions", EXPERIMENT, NULL};
+
+	golden_print_words(words);
+}
+
+void golden_print(void)
+{
 	static const char *const rest[] = {"print",	"-outfile",  "/dev/null", "-objects",
 					   "-overview", "-header",   "-threads",  "-functions",
 					   "-stacks",	"-timeline", "-timeline", "-events",
 					   "1",		"20",	     EXPERIMENT,  NULL};
 
-	golden_print_words(sums);
+	golden_print_sums();
 	golden_print_words(rest);
 }

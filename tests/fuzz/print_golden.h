@@ -19,7 +19,11 @@ void golden_copy(const char *name, const char *to);
 #define GOLDEN_STRIPPED "stripped"
 /* `helio` with these words, the last one NULL. */
 void golden_print_words(const char *const *words);
+/* The experiment once more, by another name. */
+void golden_copy_experiment(const char *name);
 /* Functions, callers, trees, lines, instructions, listings, with inlined calls and without. */
+void golden_print_sums(void);
+/* … and what the cache does not have. */
 void golden_print(void);
 
 #endif

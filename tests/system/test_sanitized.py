@@ -7,7 +7,7 @@ import sys
 
 from harness import ROOT, Failure, test
 
-PATTERNS = ('unit/', 'system/golden', 'system/reader', 'system/print', 'system/manage')
+PATTERNS = ('unit/', 'system/golden', 'system/reader', 'system/print', 'system/manage', 'system/index/own_sums_are_lost', 'system/index/one_fails')
 OPTIONS = ('-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dwerror=false')
 # the order: a library of tests/elsewhere.py may be loaded first
 CHECKS = {'ASAN_OPTIONS': 'detect_leaks=1:verify_asan_link_order=0', 'UBSAN_OPTIONS': 'halt_on_error=1:print_stacktrace=1'}

@@ -218,7 +218,7 @@ static void merge(struct merging *merging)
 		merge_sums(merging, inlines);
 }
 
-static void put_merged(struct strbuf *body, struct session *first, struct session *second,
+void cache_index_merge(struct strbuf *body, struct session *first, struct session *second,
 		       const struct cache_sign *sign)
 {
 	struct merging merging = {.from = {first, second}, .to = session_new()};
@@ -453,7 +453,7 @@ static enum status join(struct index_job *job, unsigned length)
 	enum status status = STATUS_INVALID;
 
 	if (second) {
-		put_merged(&body, first, second, sign_of(job, own, 2 * length));
+		cache_index_merge(&body, first, second, sign_of(job, own, 2 * length));
 		status = write_part(job, 2 * length, &body);
 	}
 	strbuf_fini(&body);

@@ -9,6 +9,9 @@
 #define HELIO_ANALYSIS_CACHE_INDEX_H
 
 #include "analysis/session/session.h"
+#include "base/strbuf.h"
+
+struct cache_sign;
 
 /*
  * Makes the sums of one share, and merges those of others with them: number 0 returns when the file
@@ -18,5 +21,8 @@
  */
 enum status cache_index(char *const *paths, size_t count, const struct session_share *share,
 			void (*waiting)(unsigned share), struct diag_list *diags);
+/* The body of a file of two sessions that were loaded from files, the first one's shares first. */
+void cache_index_merge(struct strbuf *body, struct session *first, struct session *second,
+		       const struct cache_sign *sign);
 
 #endif
