@@ -67,7 +67,7 @@ function Page(): JSX.Element {
 			<div class="middle">
 				{nav.value === 'on' && <Nav />}
 				<main class="content">
-					<div class="upper">
+					<div class={now.wide ? 'upper wide' : 'upper'}>
 						<div class="viewbox" key={now.id}><Shown /></div>
 						{withPanes && details.value === 'on' && now.details !== false && <>
 							<Splitter vertical size={right} setSize={setRight} label="Width of the details" />

@@ -147,6 +147,13 @@ export function readCells(result: Result, whole?: Lane[]): Cells {
 	};
 }
 
+// The functions that most cells are drawn as, for the legend: the commonest first.
+export function mostOf(cells: Cells, most = 10): Cells['functions'] {
+	const counts = new Uint32Array(cells.functions.length);
+	for (const f of cells.fn) if (f >= 0) counts[f]!++;
+	return [...counts.keys()].filter((f) => counts[f]! > 0).sort((a, b) => counts[b]! - counts[a]!).slice(0, most).map((f) => cells.functions[f]!);
+}
+
 // The time of an event is told in the cell where it ends, though it lay in those before, too: what is more
 // than a cell has time for goes to the cells before it that have room.
 export function spread(states: Float32Array[], from: number, count: number): void {
