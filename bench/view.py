@@ -69,6 +69,22 @@ def changes(bench, experiment, env):
         return {name: statistics.median(values) for name, values in rows.items()}, first, max(sizes)
 
 
+def holds(bench):
+    """Seconds until the locks that were held are there: for all of the time, which reads the events, and for parts of it."""
+    out = bench.fresh('.er')
+    subprocess.run([bench.helio, 'collect', '-q', '-s', 'all', '-o', out, bench.build / 'bench' / 'locks', '20000' if bench.quick else '400000'], check=True, stdout=subprocess.DEVNULL)
+    server, _ = start(bench, out, {'HELIO_CACHE': 'off'})
+    with server:
+        timed(lambda: server.print(['functions']))
+        first, _ = timed(lambda: server.print(['lockholds', '3000']))
+        result = server.print(['lockholds', '1']).json['results'][0]
+        time_line = server.print(['timeline', '1']).json['results'][0]
+        end, count = time_line['end_s'], sum(lane['events'].get('sync', 0) for lane in time_line['lanes'])
+        parts = [timed(lambda k=k: server.print(['lockholds', '-from', f'{end * k / 2 / CHANGES}', '-to', f'{end * k / CHANGES}', '3000']))[0] for k in range(1, CHANGES + 1)]
+    common.remove(out)
+    return [f'{count:,}', f'{result["holds"]:,}', f'{first:.3f}', f'{statistics.median(parts):.3f}', f'{first / statistics.median(parts):.0f}']
+
+
 def view(bench, _names):
     generator = bench.build / 'bench' / 'helio-generate'
     if not generator.exists():
@@ -96,3 +112,4 @@ def view(bench, _names):
                  ['events', 'print, s', 'view: address, s', 'functions, s', 'MB', 'kept: print, s', 'view: functions, s', 'MB'], first)
     common.table('View: changes, each for the first time, medians (10 million: filter, metric 0.25 s; tile 0.1 s)',
                  ['events', 'filter, s', 'metric, s', 'timeline tile, s', 'the same as arrays, s', 'the first tile, s', '/ a later one', 'print with a filter, s', 'largest reply, MB'], later)
+    common.table('View: locks held, as rows of the timeline (a tile 0.1 s)', ['events of locks', 'holds', 'all of the time, s', 'a part, s', 'all / part'], [holds(bench)])

@@ -61,6 +61,24 @@ static void watch_debuginfod(void)
 	debuginfod_watch(is_unwanted);
 }
 
+void answer_without_waiting(void)
+{
+	debuginfod_put_off();
+}
+
+void answer_without_waiting_end(void)
+{
+	debuginfod_put_off_end();
+}
+
+struct answer_names answer_names(void)
+{
+	const struct debuginfod_awaited awaited = debuginfod_awaited();
+
+	return (struct answer_names){
+		.waiting = awaited.waiting, .name = awaited.name, .found = awaited.found};
+}
+
 /* ---- opening ---- */
 
 /* A print over a session, its messages in a list. */

@@ -97,6 +97,18 @@ struct answer_command {
 /* Every command that `help` lists. answerer NULL: nothing is missing. False after the last. */
 bool answer_command_at(struct answerer *answerer, size_t index, struct answer_command *out);
 
+/* Names of functions and lines that debuginfod servers are still asked for:
+ * object/elf/debuginfod.h. */
+struct answer_names {
+	size_t waiting;	  /* load objects whose debug files are not there yet, … */
+	const char *name; /* … and the one that is asked for now */
+	size_t found;	  /* debug files that came */
+};
+/* From now on answers are given without them; before there are other threads. */
+void answer_without_waiting(void);
+struct answer_names answer_names(void);
+void answer_without_waiting_end(void);
+
 /* Whether a command may stand in a start-up file. */
 bool answer_may_save(const char *command);
 

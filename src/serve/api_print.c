@@ -152,6 +152,7 @@ static void reply_results(struct reply *reply, const struct answer *answer, size
 {
 	json_t *messages = messages_of(answer);
 	char *text = json_dumps(messages, JSON_COMPACT);
+	const struct answer_names names = answer_names();
 
 	strbuf_puts(&reply->body, "{\"results\":[");
 	for (size_t i = 0; i < commands; i++) {
@@ -162,7 +163,8 @@ static void reply_results(struct reply *reply, const struct answer *answer, size
 		else
 			strbuf_puts(&reply->body, "null");
 	}
-	strbuf_printf(&reply->body, "],\"messages\":%s}", text);
+	strbuf_printf(&reply->body, "],\"messages\":%s,\"names_waiting\":%zu,\"names_found\":%zu}",
+		      text, names.waiting, names.found);
 	reply->status = HTTP_OK;
 	reply->type = "application/json; charset=utf-8";
 	free(text);

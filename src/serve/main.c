@@ -250,6 +250,7 @@ int serve_run(const struct serve_config *config)
 	struct server server;
 	int signals = take_signals(), status = EXIT_FAILED;
 
+	answer_without_waiting();
 	if (!server_init(&server, config))
 		terminal_printf(stderr, "%s: The system has no random numbers\n", config->program);
 	else if ((config->socket ? listen_unix(config->socket, &listeners, &diags)
@@ -258,6 +259,7 @@ int serve_run(const struct serve_config *config)
 	say(config, &diags);
 	diag_fini(&diags);
 	listen_end(&listeners);
+	answer_without_waiting_end();
 	server_fini(&server);
 	if (signals >= 0)
 		close(signals);

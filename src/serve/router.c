@@ -11,23 +11,15 @@ static const struct route {
 	const char *method, *path;
 	answer_request *answer;
 } routes[] = {
-	{"POST", API "login", serve_login},
-	{"GET", API "bootstrap", serve_bootstrap},
-	{"POST", API "print", serve_print},
-	{"GET", API "progress", serve_progress},
-	{"POST", API "cancel", serve_cancel},
-	{"POST", API "open", serve_open},
-	{"POST", API "refresh", serve_refresh},
-	{"POST", API "close", serve_close},
-	{"GET", API "experiments", serve_experiments},
-	{"GET", API "doctor", serve_doctor},
-	{"GET", API "options", serve_options},
-	{"POST", API "record", serve_record},
-	{"GET", API "recordings", serve_recordings},
-	{"POST", API "stop", serve_stop},
-	{"POST", API "notes", serve_notes},
-	{"POST", API "save", serve_save},
-	{"POST", API "quit", serve_quit},
+	{"POST", API "login", serve_login},   {"GET", API "bootstrap", serve_bootstrap},
+	{"POST", API "print", serve_print},   {"GET", API "progress", serve_progress},
+	{"POST", API "cancel", serve_cancel}, {"GET", API "names", serve_names},
+	{"POST", API "open", serve_open},     {"POST", API "refresh", serve_refresh},
+	{"POST", API "close", serve_close},   {"GET", API "experiments", serve_experiments},
+	{"GET", API "doctor", serve_doctor},  {"GET", API "options", serve_options},
+	{"POST", API "record", serve_record}, {"GET", API "recordings", serve_recordings},
+	{"POST", API "stop", serve_stop},     {"POST", API "notes", serve_notes},
+	{"POST", API "save", serve_save},     {"POST", API "quit", serve_quit},
 };
 
 /* HEAD is a GET whose body is not sent. */

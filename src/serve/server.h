@@ -33,6 +33,7 @@ struct view_session {
 	unsigned users; /* requests that use it */
 	bool closed;	/* freed when the last of them has ended */
 	_Atomic double done;
+	size_t names_found; /* answer_names() as it was opened */
 };
 
 /* A request being answered, whose progress may be asked for. */
@@ -91,8 +92,8 @@ typedef void answer_request(struct server *server, const struct request *request
 			    struct reply *reply);
 
 answer_request serve_login, serve_bootstrap, serve_print, serve_progress, serve_cancel, serve_open,
-	serve_refresh, serve_close, serve_experiments, serve_doctor, serve_options, serve_record,
-	serve_recordings, serve_stop, serve_notes, serve_save, serve_quit;
+	serve_names, serve_refresh, serve_close, serve_experiments, serve_doctor, serve_options,
+	serve_record, serve_recordings, serve_stop, serve_notes, serve_save, serve_quit;
 
 /* router.c: guard, then the table. */
 void server_answer(struct server *server, const struct request *request, struct reply *reply);

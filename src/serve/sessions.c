@@ -94,11 +94,13 @@ static bool open_session(struct opening *opening)
 	struct watch watch = {.tell = tell, .data = opening};
 	struct diag_list messages = {0};
 	struct answerer *answerer;
+	size_t names_found = answer_names().found;
 	enum status status =
 		answerer_open(view->paths, view->path_count, &watch, &answerer, &messages);
 
 	pthread_mutex_lock(&server->lock);
 	view->messages = messages;
+	view->names_found = names_found;
 	view->answerer = status == STATUS_OK ? answerer : NULL;
 	view->failed = status != STATUS_OK;
 	pthread_cond_broadcast(&server->opened);
@@ -306,6 +308,17 @@ void serve_close(struct server *server, const struct request *request, json_t *b
 	reply_nothing(reply);
 }
 
+/* ---- names that are still asked for ---- */
+
+void serve_names(struct server *server, const struct request *request, json_t *body,
+		 struct reply *reply)
+{
+	const struct answer_names names = answer_names();
+
+	reply_json(reply, json_pack("{s:I, s:o, s:I}", "waiting", (json_int_t)names.waiting, "name",
+				    json_text(names.name), "found", (json_int_t)names.found));
+}
+
 /* ---- bootstrap ---- */
 
 static const char *level_name(enum diag_level level)
@@ -338,8 +351,9 @@ static json_t *json_session(const struct view_session *view)
 	for (size_t i = 0; view->answerer && answerer_experiment(view->answerer, i, &experiment);
 	     i++)
 		growing |= experiment.growing;
-	session = json_pack("{s:i, s:o, s:b, s:o}", "id", (int)view->id, "experiments", paths,
-			    "growing", (int)growing, "messages", json_messages(&view->messages));
+	session = json_pack("{s:i, s:o, s:b, s:o, s:I}", "id", (int)view->id, "experiments", paths,
+			    "growing", (int)growing, "messages", json_messages(&view->messages),
+			    "names_found", (json_int_t)view->names_found);
 	if (!view->answerer && !view->failed)
 		json_object_set_new(session, "opening", json_real(view->done));
 	if (view->failed)

@@ -407,6 +407,61 @@ def held_in_time(t):
     t.equal(chosen, [rows[3]], 'for the waits that a filter chooses')
 
 
+STORM = """
+#include <pthread.h>
+#include <sched.h>
+static pthread_mutex_t locks[3] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static void *run(void *seed)
+{
+	for (unsigned i = 0, x = (unsigned)(long)seed; i < 4000; i++) {
+		x = x * 1103515245 + 12345;
+		pthread_mutex_lock(&locks[x >> 16 & 1]);
+		if ((x >> 20 & 3) == 0)
+			sched_yield();
+		pthread_mutex_unlock(&locks[x >> 16 & 1]);
+	}
+	return NULL;
+}
+int main(void)
+{
+	pthread_t threads[4];
+	for (long i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, run, (void *)(i + 1));
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+"""
+
+
+@test
+def held_in_parts_of_the_time(t):
+    """lockholds of a range has those of all the time that overlap it, each as long as it is; sums of them are sums, and keep their order."""
+    (t.directory / 'storm.c').write_text(STORM)
+    t.equal(t.run(t.need('gcc'), '-g', '-pthread', '-o', t.directory / 'storm', t.directory / 'storm.c').status, 0, 'gcc')
+    path = t.collect(t.directory / 'storm', options=('-s', 'all')).experiment
+    everything = t.print(path, '-lockholds', '0')[0]
+    rows = everything['rows']
+    t.check(len(rows) > 50, f'only {len(rows)} holds')
+    begin, end = rows[0]['begin_s'], max(row['end_s'] for row in rows)
+    ranges = [(begin + (end - begin) * a / 7, begin + (end - begin) * b / 7) for a, b in ((0, 1), (2, 3), (1, 6), (6, 7), (3, 3.01))]
+    ranges = [(round(a, 9), round(b, 9)) for a, b in (*ranges, (rows[9]['end_s'] + 1e-9, rows[40]['begin_s']))]
+    words = [word for a, b in ranges for word in ('-lockholds', '-from', f'{a:.9f}', '-to', f'{b:.9f}', '0')]
+    for (a, b), part in zip(ranges, t.print(path, *words)):
+        expected = [row for row in rows if row['end_s'] > a - 5e-10 and row['begin_s'] < b - 5e-10]
+        t.equal(part['rows'], expected, f'those of {a} to {b}')
+        t.equal(part['holds'], len(expected), f'how many there are from {a} to {b}')
+        t.near(part['waited_s'], sum(row['waited_s'] for row in expected), f'waited from {a} to {b}', absolute=1e-6)
+        t.check(part['unknown_s'] <= everything['unknown_s'] + 1e-9, f'for whom is not known from {a} to {b}')
+    for most in 10, 40:
+        sums = t.print(path, '-lockholds', str(most))[0]
+        t.check(len(sums['rows']) <= most, f'{len(sums["rows"])} rows')
+        for row in sums['rows']:
+            own = [r for r in rows if (r['lock'], r['holder']) == (row['lock'], row['holder']) and row['begin_s'] <= r['begin_s'] <= row['end_s']]
+            t.check(row['holds'] <= len(own), f'{row}: {len(own)} holds begin there')
+        t.equal(sum(row['holds'] for row in sums['rows']) + sums['left_out'], len(rows), f'holds as {most} rows')
+
+
 @test(alone=True, engines=True)
 def holders_meanwhile(t, engine):
     """What holders do counts once for each thread that waits then, and not what they do when nobody does."""

@@ -570,6 +570,7 @@ def growing(t):
         wait_until(lambda: (t.directory / 'grow.1.er' / 'log.xml').exists(), 'it is being recorded')
         with Server(t, 'grow.1.er') as server:
             session, before = 1, None
+            server.print(['functions'])  # it is open by then
             t.check(server.get('bootstrap').json['sessions'][0]['growing'], 'it grows')
 
             def cpu():

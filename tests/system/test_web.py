@@ -3,6 +3,7 @@
 The page of `helio view`: its own unit tests, and the page in a browser over experiments of every kind. What the browser shows is compared with
 `helio print -printmode json`, by tests/browser of web/; this makes the experiments and runs them.
 """
+import ctypes.util
 import json
 import os
 import pathlib
@@ -100,6 +101,19 @@ def record_long(t):
     record(t, 'long.1.er', t.directory / 'long')
 
 
+def record_stripped(t):
+    """A program whose debug file only a server has: stripped.debug, which no link of it leads to."""
+    if not ctypes.util.find_library('debuginfod') or not shutil.which('objcopy'):
+        return
+    source, program = t.directory / 'stripped.c', t.directory / 'stripped'
+    source.write_text('static __attribute__((noinline)) double hidden_name(double x) { for (int i = 0; i < 60000000; i++) x += x * 1e-9 + i; return x; }\n'
+                      'int main(void) { return hidden_name(1) < 0; }\n', encoding='utf-8')
+    t.equal(t.run('cc', '-g', '-O1', '-Wl,--build-id=sha1', '-o', program, source).status, 0, 'compiling')
+    for words in (('--only-keep-debug', program, t.directory / 'stripped.debug'), ('--strip-all', program)):
+        t.equal(t.run('objcopy', *words).status, 0, f'objcopy {words}')
+    record(t, 'stripped.1.er', program, options=('-A', 'off'))
+
+
 def record_java(t):
     """A program that asks for five garbage collections, where there is a JDK."""
     if not shutil.which('java') or not shutil.which('javac') or t.run('javac', '-d', t.directory, ROOT / 'tests/system/java/Collections.java').status:
@@ -121,6 +135,7 @@ def browser(t):
     record_parallel(t)
     record_java(t)
     record_long(t)
+    record_stripped(t)
     if (t.build / 'bench' / 'helio-generate').exists():
         t.run(t.build / 'bench' / 'helio-generate', '-e', 100_000, '-t', 500, '-d', 3, t.directory / 'many.1.er')
     record(t, 'damaged.1.er', everything, options=('-p', 'hi'))

@@ -116,9 +116,18 @@ function run<T>(session: number, request: PrintRequest, format: string, read: (r
 	};
 }
 
+// Told what each answer says of names that are still asked for.
+export const listener = { names: (_session: number, _waiting: number, _found: number): void => undefined };
+
+async function readAnswer(session: number, response: Response): Promise<Answer> {
+	const answer = (await response.json()) as Answer;
+	listener.names(session, answer.names_waiting ?? 0, answer.names_found ?? 0);
+	return answer;
+}
+
 export const print = (session: number, request: PrintRequest): Running<Answer> =>
 	fixed ? { id: 'fixed', answer: Promise.resolve(fixedAnswer(request)), cancel: () => undefined }
-		: run(session, request, 'json', async (r) => (await r.json()) as Answer);
+		: run(session, request, 'json', (r) => readAnswer(session, r));
 
 export const printText = (session: number, request: PrintRequest, format: string): Running<string> =>
 	run(session, request, format, (r) => r.text());

@@ -33,7 +33,14 @@ export function reserveHues(names: string[]): void {
 	}
 }
 
+// What threads do for a run time that is no code of the program: told by the colours of states that are alike.
+const pseudo: [RegExp, string][] = [
+	[/^<OMP-idle>/, 'sleep'], [/^<OMP-(implicit|explicit)_barrier>/, 'wait'], [/^<OMP-.*wait>/, 'lock'], [/^<OMP-overhead>/, 'datapfault'], [/^<OMP-reduction>/, 'other'],
+];
+
 export const nameColour = (name: string, dark: boolean): string => {
+	const state = name.startsWith('<') ? pseudo.find(([what]) => what.test(name))?.[1] : undefined;
+	if (state) return stateColour(state, dark);
 	const h = hash(name);
 	const hue = hues.get(name) ?? h % 360;
 	const shade = ((h >>> 9) % 5) * 0.012;

@@ -79,6 +79,30 @@ export const largest = (values: number[]): number => values.reduce((most, value)
 
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
+// What a name may be shortened to where it has no room, the longest first: without arguments, then with its class alone, then without.
+export function shorterNames(name: string): string[] {
+	if (name.startsWith('<') || name.includes('operator')) return [];
+	let plain = '';
+	let depth = 0;
+	for (const c of name) {
+		if (c === '(' || c === '<') depth++;
+		if (depth === 0) plain += c;
+		if (c === ')' || c === '>') depth = Math.max(0, depth - 1);
+	}
+	plain = plain.trim();
+	const separator = plain.includes('::') ? '::' : /^[\w$]+(\.[\w$]+)+\(/.test(name) ? '.' : '';
+	const parts = separator ? plain.split(separator) : [plain];
+	const list = [plain, parts.slice(-2).join(separator), parts[parts.length - 1]!];
+	return list.filter((n, i) => n !== '' && n !== name && n !== list[i - 1]);
+}
+
+// The longest form of a name that has room; the shortest one where none has.
+export function fitName(name: string, width: number, measure: (text: string) => number): string {
+	if (measure(name) <= width) return name;
+	const shorter = shorterNames(name);
+	return shorter.find((n) => measure(n) <= width) ?? shorter[shorter.length - 1] ?? name;
+}
+
 const flavours: [RegExp, string][] = [
 	[/^Exclusive /, 'Excl. '], [/^Inclusive /, 'Incl. '], [/^Attributed /, 'Attr. '],
 ];

@@ -4,10 +4,11 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import * as api from './api';
+import { baseName } from './format';
 import { allKeys, useKeys, type Key } from './keys';
 import { works } from './query';
 import {
-	boot, calls, canRedo, canUndo, catalogue, details, experiments, fail, fatal, growing, locked, nav, notice, opening, param, patch,
+	boot, calls, canRedo, canUndo, catalogue, details, experiments, fail, fatal, growing, locked, names, nav, notice, opening, param, patch,
 	redo, refresh, refreshing, setState, show, state, theme, undo, view, whyNot,
 } from './store';
 import { Chips, editFilter } from './ui/chips';
@@ -66,7 +67,7 @@ function Page(): JSX.Element {
 			<div class="middle">
 				{nav.value === 'on' && <Nav />}
 				<main class="content">
-					<div class="upper">
+					<div class={now.wide ? 'upper wide' : 'upper'}>
 						<div class="viewbox" key={now.id}><Shown /></div>
 						{withPanes && details.value === 'on' && now.details !== false && <>
 							<Splitter vertical size={right} setSize={setRight} label="Width of the details" />
@@ -162,6 +163,7 @@ function StatusBar(): JSX.Element {
 	return (
 		<footer class="status">
 			{works.value.length > 0 && <span class="work" role="status">working<progress max={1} aria-label="Progress" {...(slowest > 0 ? { value: slowest } : {})} /><button class="flat" onClick={() => works.value.forEach((w) => w.cancel())}>cancel</button></span>}
+			{names.value && <span class="names" role="status" title="Results are shown without names and lines that a debuginfod server is asked for (DEBUGINFOD_URLS), and again when they have come">asks debuginfod for {baseName(names.value.name)}{names.value.waiting > 1 && ` and ${names.value.waiting - 1} more`}</span>}
 			{notice.value && <span class={`said ${notice.value.level}`} role="alert">{notice.value.text}<button class="flat" aria-label="Dismiss" onClick={() => (notice.value = null)}>✕</button></span>}
 			{warnings.length > 0 && <button class="flat warn" onClick={() => openDialog('Warnings', () => <ul class="hints">{warnings.map((w) => <li>{w}</li>)}</ul>, true)}>⚠ {warnings.length} {warnings.length === 1 ? 'warning' : 'warnings'}</button>}
 			<span class="space" />

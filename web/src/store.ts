@@ -7,7 +7,7 @@ import * as api from './api';
 import { reserveHues } from './colour';
 import { baseName } from './format';
 import { formatFragment, initialState, parseFragment, type State } from './fragment';
-import type { Bootstrap, Metric, Result, Row } from './types';
+import type { Bootstrap, Metric, Names, Result, Row } from './types';
 
 export const boot = signal<Bootstrap | null>(null);
 export const fatal = signal('');
@@ -91,8 +91,9 @@ async function openSession(wanted: string[]): Promise<void> {
 	const key = wanted.join('\n');
 	const known = opened.get(key);
 	const same = list.filter((s) => !s.failed && (wanted.length === 0 || s.experiments.join('\n') === key));
-	// One that is being recorded may have grown since it was opened: by another page, but not by this one.
-	let there = known === undefined ? (wanted.length ? same[same.length - 1] : same[0]) : list.find((s) => s.id === known);
+	// One that is being recorded may have grown, and names may have come, since it was opened: by another page, but not by this one.
+	const first = same[0]?.experiments.join('\n');
+	let there = known === undefined ? same.filter((s) => wanted.length > 0 || s.experiments.join('\n') === first).pop() : list.find((s) => s.id === known);
 	if (!there && wanted.length) {
 		const id = known ?? (await api.post<{ session: number }>('open', { experiments: wanted })).session;
 		opened.set(key, id);
@@ -130,6 +131,37 @@ async function readAgain(before: number): Promise<void> {
 	// The one before is no longer shown; the server keeps the first, whose data it tells of.
 	if (before !== again.sessions[0]?.id) await api.post('close', { session: before });
 }
+
+// ---- names that debuginfod servers are asked for ---------------------------------------------------------
+// Results are shown without them, and again with them: when all have come, or some and more take long.
+export const names = signal<Names | null>(null);
+const NAMES_EVERY = 500; // ms
+const NAMES_TAKEN = 5000; // ms from one reading to the next
+let following = false;
+
+const namesOf = (id: number): number => boot.value?.sessions.find((s) => s.id === id)?.names_found ?? 0;
+
+async function followNames(): Promise<void> {
+	let read = Date.now();
+	for (;;) {
+		const now = await api.get<Names>('names');
+		names.value = now.waiting ? now : null;
+		if (now.found > namesOf(session.value) && (!now.waiting || Date.now() - read > NAMES_TAKEN)) {
+			await refresh();
+			read = Date.now();
+		} else if (!now.waiting) return;
+		await new Promise((done) => setTimeout(done, NAMES_EVERY));
+	}
+}
+
+api.listener.names = (id, waiting, found) => {
+	if (following || id !== session.value || (!waiting && found <= namesOf(id))) return;
+	following = true;
+	void followNames().catch(fail).finally(() => {
+		following = false;
+		names.value = null;
+	});
+};
 
 // ---- what the experiments have ----------------------------------------------------------------------------
 export interface Catalogue {
@@ -204,7 +236,8 @@ export function startSessions(): void {
 
 // Whether a command has data to show, and if not, why.
 export function whyNot(command: string): string | null {
-	if (session.value !== boot.value?.sessions[0]?.id) return null; // what the server says is about its first session
+	const first = boot.value?.sessions[0]; // what the server says is about this one
+	if (session.value !== first?.id && (growing.value || experiments.value.join('\n') !== first?.experiments.join('\n'))) return null;
 	const info = boot.value?.commands.find((c) => c.name === command);
 	return info && info.available === false ? info.why ?? 'The experiments have no data for this.' : null;
 }

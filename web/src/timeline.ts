@@ -137,7 +137,10 @@ export function readCells(result: Result, whole?: Lane[]): Cells {
 		const counts = (row.events as Record<string, number> | undefined) ?? {};
 		for (const kind in counts) (events[kind] ??= new Uint32Array(n))[at] = counts[kind]!;
 	}
-	for (let lane = 0; lane < lanes.length; lane++) spread(states, lane * count, count);
+	for (let lane = 0; lane < lanes.length; lane++) {
+		spread(states, lane * count, count);
+		spreadFunctions(fn, states, lane * count, count);
+	}
 	return {
 		begin: num(result as unknown as Row, 'begin_s'), end: num(result as unknown as Row, 'end_s'), cell, count, lanes, states, fn, events,
 		functions: (result.functions as Cells['functions'] | undefined) ?? [],
@@ -145,6 +148,15 @@ export function readCells(result: Result, whole?: Lane[]): Cells {
 		collections: readCollections(result),
 		hosts: hostsOf(result),
 	};
+}
+
+// The functions that most cells are drawn as, for the legend: the commonest first.
+export function mostOf(cells: Cells, most = 10): Cells['functions'] {
+	const counts = new Uint32Array(cells.functions.length);
+	const first = new Map<string, number>(); // those of one name have one colour
+	cells.functions.forEach((f, i) => { if (!first.has(f.name)) first.set(f.name, i); });
+	for (const f of cells.fn) if (f >= 0) counts[first.get(cells.functions[f]!.name)!]!++;
+	return [...counts.keys()].filter((f) => counts[f]! > 0).sort((a, b) => counts[b]! - counts[a]!).slice(0, most).map((f) => cells.functions[f]!);
 }
 
 // The time of an event is told in the cell where it ends, though it lay in those before, too: what is more
@@ -168,6 +180,12 @@ export function spread(states: Float32Array[], from: number, count: number): voi
 			room -= more;
 		}
 	}
+}
+
+// Cells that an event's time was given to, and that have no function of their own, have its function.
+export function spreadFunctions(fn: Int32Array, states: Float32Array[], from: number, count: number): void {
+	for (let c = from + count - 2; c >= from; c--)
+		if (fn[c]! < 0 && states.some((shares) => shares[c]! > 0)) fn[c] = fn[c + 1]!;
 }
 
 // A message of MPI, or several: from a lane of the answer to another, from the begin of the send to the end of the receive.

@@ -36,6 +36,15 @@ export interface Message {
 export interface Answer {
 	results: (Result | null)[];
 	messages: Message[];
+	names_waiting?: number;
+	names_found?: number;
+}
+
+// Debug files that servers are asked for while results are shown without their names.
+export interface Names {
+	waiting: number; // load objects whose files are not there yet
+	name: string; // the one that is asked for now
+	found: number; // files that came
 }
 
 // A request is what `helio print` could be asked for: settings, then commands that show something.
@@ -57,6 +66,7 @@ export interface Session {
 	id: number;
 	experiments: string[];
 	growing: boolean;
+	names_found?: number; // as it was opened
 	opening?: number; // how far it is, until it is open
 	failed?: boolean;
 	messages?: { level: string; text: string }[];

@@ -23,6 +23,7 @@
 #include "analysis/session/symbols.h"
 #include "analysis/tree/tally.h"
 #include "experiment/group.h"
+#include "object/elf/debuginfod.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -253,14 +254,18 @@ void cache_sums_put(struct strbuf *body, struct session *session, const struct c
 	strbuf_fini(&inlined);
 }
 
-/* Keeps what cache_open needs of a session that nothing has been chosen in. */
+/*
+ * Keeps what cache_open needs of a session that nothing has been chosen in.  Not where names were
+ * put off, since they come from a debug file that is not there yet.
+ */
 static void keep(struct session *session, const char *name, const struct cache_sign *sign,
-		 bool with_inlines)
+		 bool with_inlines, uint64_t put_off)
 {
 	struct strbuf body = {0};
 
 	cache_sums_put(&body, session, sign, with_inlines);
-	if (cache_write(name, &body, &session->sums_checksum)) {
+	if (debuginfod_awaited().put_off == put_off &&
+	    cache_write(name, &body, &session->sums_checksum)) {
 		cache_evict(cache_ending, CACHE_FILES, cache_limit);
 		session->code_name = xasprintf("%s" CACHE_CODE_ENDING, name);
 		session->kept_functions = session->functions.count;
@@ -511,6 +516,7 @@ enum status cache_open(char *const *paths, size_t count, bool with_code, bool wi
 	struct cache_sign sign = {0};
 	char *name = NULL;
 	enum status status = STATUS_OK;
+	uint64_t put_off = debuginfod_awaited().put_off;
 
 	*out = NULL;
 	if (folder >= 0) {
@@ -531,7 +537,7 @@ enum status cache_open(char *const *paths, size_t count, bool with_code, bool wi
 	if (!*out) {
 		status = session_open(paths, count, watch, out, diags);
 		if (status == STATUS_OK && name && may_keep(*out, all.count))
-			keep(*out, name, &sign, with_inlines);
+			keep(*out, name, &sign, with_inlines, put_off);
 	}
 	experiment_paths_fini(&all);
 	diag_fini(&twins);

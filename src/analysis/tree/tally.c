@@ -99,6 +99,8 @@ static void tally_free(struct tally *tally)
 	for (size_t i = 0; i < COUNT(tally->timelines); i++)
 		if (tally->timelines[i])
 			tally->free_timeline(tally->timelines[i]);
+	if (tally->lock_holds)
+		tally->free_lock_holds(tally->lock_holds);
 	free(tally->key);
 	free(tally);
 }
@@ -108,7 +110,8 @@ static void tally_free(struct tally *tally)
 static size_t tally_size(const struct tally *tally)
 {
 	size_t size = finished_size(&tally->weights) + finished_size(&tally->code_weights) +
-		      finished_size(&tally->compiled) + tally->arena.size + tally->timeline_size;
+		      finished_size(&tally->compiled) + tally->arena.size + tally->timeline_size +
+		      tally->lock_holds_size;
 
 	for (size_t i = 0; i < QUERY_FILTERS; i++)
 		size += filter_program_size(tally->filters[i]);

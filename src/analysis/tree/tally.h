@@ -18,6 +18,7 @@
 #include "analysis/session/session_state.h"
 #include "analysis/tree/shape.h"
 
+struct lock_holds_index;
 struct timeline_index;
 
 struct tally {
@@ -41,6 +42,10 @@ struct tally {
 	bool no_timeline[2]; /* … or it cannot be made */
 	size_t timeline_size;
 	void (*free_timeline)(struct timeline_index *timeline); /* what made it sets it */
+	/* lock_holds_index.c; NULL: not asked for yet */
+	struct lock_holds_index *lock_holds;
+	size_t lock_holds_size;
+	void (*free_lock_holds)(struct lock_holds_index *index);
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lockholds: who held which lock in time, while others waited for it. */
-#include "analysis/kinds/lock_holds.h"
+#include "analysis/views/lock_holds.h"
 #include "base/array.h"
 #include "print/commands/command.h"
 #include "print/commands/command_compare.h"

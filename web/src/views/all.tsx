@@ -25,6 +25,7 @@ export interface ViewInfo {
 	command?: string; // says whether there is anything to show
 	calls?: boolean; // called-by and calls below
 	details?: boolean;
+	wide?: boolean; // in a narrow window it has no room for details beside it
 	free?: boolean; // needs no experiment
 	hidden?: boolean;
 }
@@ -39,7 +40,7 @@ export const views: ViewInfo[] = [
 	{ id: 'callers', title: 'Callers-Callees', group: 'Program', about: 'Who calls a function, and what it calls', component: CallersCallees, command: 'csingle' },
 	{ id: 'source', title: 'Source', group: 'Code', about: 'Metrics of each line', component: () => <SourceOrDisassembly what="source" />, command: 'source' },
 	{ id: 'disassembly', title: 'Disassembly', group: 'Code', about: 'Metrics of each instruction', component: () => <SourceOrDisassembly what="disasm" />, command: 'disasm' },
-	{ id: 'both', title: 'Source/Disassembly', group: 'Code', about: 'Both, side by side and linked', component: Both, command: 'disasm' },
+	{ id: 'both', title: 'Source/Disassembly', group: 'Code', about: 'Both, side by side and linked', component: Both, command: 'disasm', wide: true },
 	{ id: 'lines', title: 'Lines', group: 'Code', about: 'All source lines', component: Lines, command: 'lines' },
 	{ id: 'pcs', title: 'PCs', group: 'Code', about: 'All instructions', component: Instructions, command: 'pcs' },
 	{ id: 'threads', title: 'Threads', group: 'By', about: 'Events by thread, and how evenly they are spread', component: () => <IndexObject key="threads" name="Threads" title="Threads" /> },

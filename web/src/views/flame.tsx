@@ -6,7 +6,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { differenceColour, grey, kindFill, kindOf, kindText, nameColour, type Kind } from '../colour';
 import * as filter from '../filter';
-import { baseName, exact, formatAlone, percent } from '../format';
+import { baseName, exact, fitName, formatAlone, percent } from '../format';
 import { useKeys } from '../keys';
 import { useQuery } from '../query';
 import { functionRef, request } from '../request';
@@ -287,6 +287,7 @@ function paintFlame(pen: Pen, s: Scene): void {
 	const scale = pen.width / (to - from || 1);
 	const text = ink();
 	const faint = grey(dark.value);
+	const measure = (name: string): number => pen.measure(name);
 	const above = new Set<number>();
 	for (let p = tree.parent[s.zoom] ?? -1; p >= 0; p = tree.parent[p]!) above.add(p);
 	pen.rect(0, 0, pen.width, pen.height, paper());
@@ -315,7 +316,7 @@ function paintFlame(pen: Pen, s: Scene): void {
 			const out = s.hits && !s.hits[i];
 			pen.rect(x0, y, Math.max(0.5, w - (w > 3 ? 1 : 0.3)), rh - 1, above.has(i) || out ? faint : s.fill(i));
 			if (s.hits?.[i]) pen.rect(x0, y + rh - 3, w - 1, 2, accent());
-			if (w > 22) pen.text(x0 + 3, y + rh / 2, tree.name[i]!, out ? dim() : text, w - 6);
+			if (w > 22) pen.text(x0 + 3, y + rh / 2, fitName(tree.name[i]!, w - 6, measure), out ? dim() : text, w - 6);
 			if (i === s.focus) pen.frame(x0 + 0.75, y + 0.75, Math.max(1, w - 2), rh - 2.5, accent(), 1.5);
 		}
 		flush();

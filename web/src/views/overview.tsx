@@ -128,7 +128,8 @@ function Hints({ title, rows }: { title: string; rows: Row[] }): JSX.Element | n
 const viewOf: [RegExp, string][] = [
 	[/-functions/, 'functions'], [/-calltree/, 'calltree'], [/-csingle/, 'callers'], [/-source/, 'source'], [/-disasm/, 'disassembly'],
 	[/-locks?\b/, 'locks'], [/-leaks|-heap|-allocs/, 'heap'], [/-io/, 'io'], [/-threads/, 'threads'], [/-timeline/, 'timeline'],
-	[/-flamegraph/, 'flame'], [/-data_/, 'data'], [/-lines/, 'lines'],
+	[/-flamegraph/, 'flame'], [/-data_/, 'data'], [/-lines/, 'lines'], [/-regions|-tasks|-OMP_/, 'openmp'], [/-mpi/, 'mpi'],
+	[/-statistics/, 'statistics'], [/-header/, 'experiments'],
 ];
 function Hint({ text }: { text: string }): JSX.Element {
 	const target = viewOf.find(([regex]) => regex.test(text))?.[1];

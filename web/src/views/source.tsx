@@ -12,7 +12,7 @@ import { functionRef, request } from '../request';
 import { matcher } from '../search';
 import { catalogue, param, patch, rowHeight, selection, show, state } from '../store';
 import type { Result, Row } from '../types';
-import { num } from '../types';
+import { num, str } from '../types';
 import { functionMenu, lineMenu } from '../ui/actions';
 import { copyText, openMenu, type Menu } from '../ui/menu';
 import { metricColumns, Table } from '../ui/table';
@@ -192,7 +192,15 @@ function Tools({ what }: { what: What | 'both' }): JSX.Element {
 	</>;
 }
 
-const none = 'Select a function first, in Functions for example, or type its name above.';
+// Before a function has been chosen: those that most of the time went to.
+function Unchosen({ what }: { what: What | 'both' }): JSX.Element {
+	const query = useQuery(catalogue.value ? request(state.value, { metrics: `e.${mainOf()}:name`, sort: `e.${mainOf()}`, limit: 12, noCompare: true }, ['functions']) : null).value;
+	const rows = query.answer?.results[0]?.rows.filter((r) => r.object && !/^</.test(str(r, 'name'))).slice(0, 8) ?? [];
+	return <section class="view"><div class="tools"><Tools what={what} /></div>
+		<div class="empty"><p>Select a function first, in Functions for example, or type its name above.</p>
+			{rows.length > 0 && <><p>The hottest:</p><ul class="hints">{rows.map((r) => <li><button class="link" onClick={() => patch({ fn: functionRef(str(r, 'name'), r.object), file: undefined, line: undefined })}>{str(r, 'name')}</button>
+				{' '}<span class="dim">{baseName(r.object ?? '')}</span></li>)}</ul></>}</div></section>;
+}
 
 export function SourceOrDisassembly({ what }: { what: What }): JSX.Element {
 	const name = target();
@@ -200,7 +208,7 @@ export function SourceOrDisassembly({ what }: { what: What }): JSX.Element {
 	const query = useQuery(name ? req : null).value;
 	usePublish(name ? req : null);
 	const [line, setLine] = useState<number | null>(null);
-	if (!name) return <section class="view"><div class="tools"><Tools what={what} /></div><div class="empty">{none}</div></section>;
+	if (!name) return <Unchosen what={what} />;
 	return <Frame query={query} command={what} tools={<Tools what={what} />} show={([result]) => <><Note result={result} /><CodeListing result={result!} what={what} line={line} onLine={setLine} /></>} />;
 }
 
@@ -220,7 +228,7 @@ export function Both(): JSX.Element {
 	const disasm = useQuery(name && catalogue.value ? right : null).value;
 	usePublish(name ? { settings: left.settings, commands: [...left.commands, ...right.commands] } : null);
 	const [line, setLine] = useState<number | null>(null);
-	if (!name) return <section class="view"><div class="tools"><Tools what="both" /></div><div class="empty">{none}</div></section>;
+	if (!name) return <Unchosen what="both" />;
 	return (
 		<section class="view"><div class="tools"><Tools what="both" /></div>
 			<div class="both">

@@ -43,7 +43,7 @@ function List_({ again, reload }: { again: number; reload(): void }): JSX.Elemen
 						const events = num(e, 'events') + Object.values((e.trace_events as Record<string, number> | undefined) ?? {}).reduce((a, b) => a + b, 0);
 						return <tr><td><input type="checkbox" aria-label={`Mark ${path}`} checked={marked.includes(path)} onChange={() => mark(path)} /></td>
 							<td><button class="link strong" onClick={() => openExperiments([path])}>{path}</button></td>
-							<td>{e.began ? new Date(str(e, 'began')).toLocaleString() : ''}</td><td class="n">{formatAlone(num(e, 'duration'), 's')}</td><td class="n">{events.toLocaleString('en-US')}</td><td class="n">{formatAlone(num(e, 'bytes'), 'bytes')}</td>
+							<td class="once">{e.began ? new Date(str(e, 'began')).toLocaleString() : ''}</td><td class="n">{formatAlone(num(e, 'duration'), 's')}</td><td class="n">{events.toLocaleString('en-US')}</td><td class="n">{formatAlone(num(e, 'bytes'), 'bytes')}</td>
 							<td>{String(e.processes ?? '')}</td><td>{str(e, 'state')}</td><td class="dim cut" title={str(e, 'command')}>{str(e, 'command')}</td></tr>;
 					})}
 				</tbody></table>}

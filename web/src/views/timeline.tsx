@@ -7,7 +7,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { grey, kindColour, nameColour, stateColour, stateName, stateOrder } from '../colour';
 import { conjunction } from '../filter';
-import { baseName, formatAlone, formatTime, ticks } from '../format';
+import { baseName, fitName, formatAlone, formatTime, ticks } from '../format';
 import { useKeys } from '../keys';
 import { useQuery } from '../query';
 import { request } from '../request';
@@ -15,7 +15,7 @@ import { matcher } from '../search';
 import { catalogue, dark, param, patch, rowHeight, selection, state } from '../store';
 import {
 	bandKinds, bandsOf, barKinds, cellsFor, collectionsOf, collectionStrip, flameChart, groupLanes, haveSeveral, heapStrip, kindRows, kindTitle, laneLabel, lockStrip,
-	hostsText, onlyKinds, onlyLanes, onLine, readCells, readEvents, readHolds, readMessages, strips, tileAround,
+	hostsText, mostOf, onlyKinds, onlyLanes, onLine, readCells, readEvents, readHolds, readMessages, strips, tileAround,
 	type Cells, type ChartRect, type Collection, type Event, type Events, type Founder, type Grouping, type Lane, type Message, type Range, type Strip,
 } from '../timeline';
 import { cpuMenu, functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
@@ -164,6 +164,8 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 	const find = matcher(param('q'));
 	const several = haveSeveral(all.lanes);
 	const lanes = useMemo(() => groupLanes(all, grouping, founderOf(catalogue.value?.processes ?? [])).filter((l) => !find || find(l.name) || find(laneLabel(l, several))), [all, grouping, catalogue.value, param('q')]);
+	const byFunction = param('tc') === 'function';
+	const most = useMemo(() => (byFunction ? mostOf(all) : []), [all, byFunction]);
 	const rowKinds = kindRows(param('kinds'));
 	const stacksShown = param('stacks') !== '0' && events !== null;
 	const placed = useMemo((): Placed[] => {
@@ -289,7 +291,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 		if (next) tell(next);
 	};
 	const paint = (pen: Pen): void => paintTimeline(pen, {
-		all, detail, refined, events, lines: linesIn(pen.width), message, collections, samples, several, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction: param('tc') === 'function',
+		all, detail, refined, events, lines: linesIn(pen.width), message, collections, samples, several, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction,
 	});
 	painter.current = paint;
 	const usePicked = (action: (r: Range) => void): void => { if (picked) action(picked); };
@@ -380,7 +382,8 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 			{stripUnder && hover ? <StripTip strip={stripUnder} collection={collectionUnder(hover.x, hover.y)} time={timeAt(hover.x)} x={hover.x} y={hover.y} />
 				: under && hover ? <MessageTip message={under} x={hover.x} y={hover.y} /> : hover && !drag.current && <Tip all={all} near={laneUnder ? closer(detail, refined, laneUnder.lane) : null} sourceOf={sourceOf} lane={laneUnder} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
 			<div class="foot">
-				<div class="legend">{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
+				<div class="legend">{param('tc') === 'function' && most.map((f) => <span title={f.name}><i class="swatch" style={{ background: nameColour(f.name, dark.value) }} />{shorten(f.name)}</span>)}
+					{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
 					{barKinds.filter((k) => (rowKinds.includes(k) && all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)) || bands?.events.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{kindTitle[k]}</span>)}
 					{collections.length > 0 && <span><i class="swatch" style={{ background: kindColour.gc! }} />garbage collections</span>}
 					{messages.length > 0 && <span>— {messages.some((m) => m.count > 1) ? 'messages, several to a line' : 'messages'}</span>}</div>
@@ -393,6 +396,9 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 		</div>
 	);
 }
+
+const SHORT = 30;
+const shorten = (name: string): string => (name.length > SHORT ? `${name.slice(0, SHORT - 1)}…` : name);
 
 const filterTime = (range: Range): void => setTimeFilter(range.from, range.to, 'ATSTAMP');
 
@@ -504,6 +510,7 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 		at += rh * 0.75;
 	}
 	const step = rh * 0.78;
+	const measure = (text: string): number => pen.measure(text);
 	for (const c of p.charts) {
 		if (c.depth >= p.depth) continue;
 		const a = Math.max(GUTTER, x(c.begin));
@@ -511,7 +518,7 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 		if (b - a < 0.5) continue;
 		const frame = s.events!.frames[c.frame]!;
 		pen.rect(a, at + c.depth * step, Math.max(0.5, b - a - (b - a > 3 ? 0.7 : 0)), step - 1, frame.object ? nameColour(baseName(frame.object), dark.value) : grey(dark.value));
-		if (b - a > 24) pen.text(a + 3, at + c.depth * step + step / 2, frame.name, ink(), b - a - 6);
+		if (b - a > 24) pen.text(a + 3, at + c.depth * step + step / 2, fitName(frame.name, b - a - 6, measure), ink(), b - a - 6);
 	}
 	paintCollections(pen, s.collections, p.lane, y, p.height - 1, GUTTER, x);
 	if (s.chosen && p.lane.members.includes(s.chosen.lane)) {

@@ -115,7 +115,7 @@ function OneLock({ name }: { name: string }): JSX.Element {
 		const waits = rows.filter((r) => Array.isArray(r.frames) && r.held === undefined);
 		const holders = rows.filter((r) => Array.isArray(r.frames) && r.held !== undefined);
 		const metrics: Metric[] = [{ name: 'sync', title: 'Wait Time', unit: 's' }, { name: 'syncn', title: 'Waits', unit: 'count' }, { name: 'longest', title: 'Longest', unit: 's' }];
-		return <div class="onelock"><h3>{str(rows[0], 'name')}: {formatAlone(num(rows[0], 'sync'), 's')} in {num(rows[0], 'syncn').toLocaleString('en-US')} waits, the longest {formatAlone(num(rows[0], 'longest'), 's')}</h3>
+		return <div class="onelock"><h3>{str(rows[0], 'name')}: {formatAlone(num(rows[0], 'sync'), 's')} in {num(rows[0], 'syncn') === 1 ? '1 wait' : `${num(rows[0], 'syncn').toLocaleString('en-US')} waits, the longest ${formatAlone(num(rows[0], 'longest'), 's')}`}</h3>
 			<div class="cols">
 				<Matrix pairs={pairs} />
 				<div class="inner wide"><h3>Where they waited</h3><StackTable label="Waits" rows={waits} key_="frames" metrics={metrics} total={rows[0]} /></div>

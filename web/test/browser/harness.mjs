@@ -32,8 +32,9 @@ export async function closeAll() {
 }
 
 // helio view over experiments; the address logs in once.
-export async function serve(...experiments) {
-	const child = start(helio, ['view', '--no-open', ...experiments], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, BROWSER: '', SSH_CONNECTION: '' } });
+export const serve = (...experiments) => serveWith({}, ...experiments);
+export async function serveWith(environment, ...experiments) {
+	const child = start(helio, ['view', '--no-open', ...experiments], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, BROWSER: '', SSH_CONNECTION: '', ...environment } });
 	let said = '';
 	const address = await new Promise((found, failed) => {
 		for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => {

@@ -539,9 +539,10 @@ test('the timeline has rows of processors and of experiments, whose numbers are 
 	assert.match(await page.textContent('.status'), /-timeline -cpus 600 /);
 	const svg = await wordsOfPicture(page);
 	for (const lane of cells.lanes) assert.ok(svg.includes(lane.name.replace('<', '&#60;').replace('>', '&#62;')), lane.name);
-	// A cell that is full: what its tooltip has.
-	const full = cells.rows.find((r) => (r.states.user ?? 0) > 0.9 * cells.cell_s && (r.states.user ?? 0) <= cells.cell_s);
-	assert.ok(full, 'no processor was busy');
+	// The fullest cell: what its tooltip has. How full it is depends on what else the machine does.
+	const user = (r) => r.states.user ?? 0;
+	const full = cells.rows.filter((r) => user(r) <= cells.cell_s).sort((x, y) => user(y) - user(x))[0];
+	assert.ok(user(full) > 0, 'no processor was busy');
 	const lane = cells.lanes[full.lane];
 	const box = await page.locator('canvas').first().boundingBox();
 	const x = box.x + 178 + ((full.cell + 0.5) / cells.cells) * (box.width - 178);

@@ -2,7 +2,7 @@
 // Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, cellsFor, collectionCause, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, hostsText, laneLabel, lockStrip, nearestLine, onlyKinds, onlyLanes, onLine, readCells, readEvents, readHolds, readMessages, spread, strips, sumOver, tileAround } from '../../src/timeline';
+import { bandsOf, cellsFor, collectionCause, collectionsOf, collectionStrip, flameChart, groupLanes, heapStrip, hostsText, laneLabel, lockStrip, mostOf, spreadFunctions, nearestLine, onlyKinds, onlyLanes, onLine, readCells, readEvents, readHolds, readMessages, spread, strips, sumOver, tileAround } from '../../src/timeline';
 import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
 import type { Frame, Result } from '../../src/types';
 
@@ -219,4 +219,17 @@ test('many rows have fewer cells each, and those in sight are ranges of threads'
 	const lane = (experiment: number, thread: number) => ({ name: '', experiment, thread, kinds: {}, members: [0] });
 	assert.equal(onlyLanes([lane(1, 3), lane(1, 4), lane(1, 5), lane(1, 7), lane(2, 8)]),
 		'(EXPID == 1 && THRID >= 3 && THRID <= 5) || (EXPID == 1 && THRID >= 7 && THRID <= 7) || (EXPID == 2 && THRID >= 8 && THRID <= 8)');
+});
+
+test('the legend of functions has those that most cells are drawn as, and none that no cell is', () => {
+	const functions = ['rare', 'common', 'absent', 'main', 'common'].map((name) => ({ name, object: '/p' }));
+	const cells = { fn: Int32Array.from([1, -1, 4, 0, 1, 3, 3, -1]), functions } as unknown as Parameters<typeof mostOf>[0];
+	assert.deepEqual(mostOf(cells).map((f) => f.name), ['common', 'main', 'rare']);
+	assert.deepEqual(mostOf(cells, 1).map((f) => f.name), ['common']);
+});
+
+test('a function is in all cells that its event lasted for, and in none before', () => {
+	const fn = Int32Array.from([7, -1, -1, -1, 2, -1]);
+	spreadFunctions(fn, [Float32Array.from([1, 0, 0.5, 1, 1, 0])], 0, 6);
+	assert.deepEqual([...fn], [7, -1, 2, 2, 2, -1]);
 });

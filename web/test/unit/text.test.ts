@@ -2,9 +2,9 @@
 // Numbers, filters, addresses, command lines: what the page writes and reads.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JAVA, kindOf, nameColour, reserveHues } from '../../src/colour';
+import { JAVA, kindOf, nameColour, reserveHues, stateColour } from '../../src/colour';
 import * as filter from '../../src/filter';
-import { exact, formatAlone, formatValue, percent, scaleFor, ticks } from '../../src/format';
+import { exact, fitName, formatAlone, formatValue, percent, scaleFor, ticks } from '../../src/format';
 import { formatFragment, parseFragment } from '../../src/fragment';
 import { highlight, highlightInstruction, jumpTarget } from '../../src/highlight';
 import { commandLine, functionRef, request } from '../../src/request';
@@ -14,6 +14,23 @@ test('a lock is chosen by its name, or by its address', () => {
 	assert.equal(filter.lock('log_lock (mutex)'), 'SLOCK IN LOCKNAME("log_lock")');
 	assert.equal(filter.lock('block from main + 0x1c, byte 8 (read lock, write lock)'), 'SLOCK IN LOCKNAME("block from main \\+ 0x1c, byte 8")');
 	assert.equal(filter.lock('0x55ff (condition)'), 'SOBJ == 0x55ff');
+});
+
+test('names of functions lose arguments first, then what they are in, as far as there is room', () => {
+	const length = (text: string): number => text.length;
+	const forms = (name: string): string[] => [...new Set([100, 34, 20, 12, 3].map((width) => fitName(name, width, length)))];
+	assert.deepEqual(forms('java.lang.invoke.Lambda.link(int, java.lang.String)'), ['java.lang.invoke.Lambda.link(int, java.lang.String)', 'java.lang.invoke.Lambda.link', 'Lambda.link', 'link']);
+	assert.deepEqual(forms('std::vector<std::pair<int, long>, std::allocator<int> >::push_back(int&&)'), ['std::vector<std::pair<int, long>, std::allocator<int> >::push_back(int&&)', 'std::vector::push_back', 'vector::push_back', 'push_back']);
+	assert.deepEqual(forms('work._omp_fn.0'), ['work._omp_fn.0']);
+	assert.deepEqual(forms('<OMP-implicit_barrier>'), ['<OMP-implicit_barrier>']);
+	assert.deepEqual(forms('box::operator()(int) const'), ['box::operator()(int) const']);
+});
+
+test('OpenMP\'s waits have colours of states, other names those of their hash', () => {
+	assert.equal(nameColour('<OMP-implicit_barrier>', false), stateColour('wait', false));
+	assert.equal(nameColour('<OMP-critical_section_wait>', true), stateColour('lock', true));
+	assert.notEqual(nameColour('<OMP-idle>', true), stateColour('wait', true));
+	assert.match(nameColour('work', false), /^oklch/);
 });
 
 test('methods of Java have a kind and a colour of their own among many load objects', () => {

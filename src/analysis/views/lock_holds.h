@@ -29,7 +29,7 @@ struct lock_held {
 
 struct lock_holds {
 	VEC(struct lock_held) list; /* by begin */
-	uint64_t count;		    /* of holds that overlap the range */
+	uint64_t count;		    /* of holds that overlap the range, each as long as it is */
 	uint64_t left_out;   /* of them, where more threads have held locks than rows are wanted */
 	uint64_t waited_ns;  /* of all that overlap the range */
 	uint64_t unknown_ns; /* waited for what threads hold, for whom is not known */
