@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Java heap: classes, methods and threads whose shares a program knows, and what a collection leaves."""
+import math
+import re
+
+from harness import test
+from test_java import SOURCE, jdks, need_agent
+
+APART = 16384  # of the sample, as Objects.java has it
+METRICS = ('jalloccnt', 'jallocbytes', 'jlivebytes', 'jkeptbytes')
+
+
+def compiled(t, name):
+    need_agent(t)
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / f'{name}.java').status, 0, 'javac')
+
+
+def collected(t, java, *flags, options=('-p', 'off', '--java-heap', str(APART)), rounds=10, threads=3):
+    result = t.collect(java, *flags, '-cp', t.directory, 'Objects', rounds, threads, options=('-q', *options), status=3)
+    t.equal(result.err, '', 'what is said')
+    return result.experiment, counted(result.out)
+
+
+def counted(output):
+    """What the program says: {method: (class, objects, bytes)}, {thread: bytes}."""
+    methods, threads = {}, {}
+    for line in output.splitlines():
+        words = line.split()
+        if words[0] == 'thread':
+            threads[words[1]] = int(words[2])
+        else:
+            methods[f'Objects.{words[1]}(int)'] = (words[0], int(words[2]), int(words[3]))
+    return methods, threads
+
+
+def rows_of(t, experiment, *commands):
+    spec = ':'.join(f'e.{name}' for name in METRICS) + ':name'
+    return {row['name']: row for row in t.print(experiment, '-metrics', spec, *commands)[-1]['rows']}
+
+
+def doubt(objects, size):
+    """Five standard errors of the sample, as a part of all."""
+    chance = -math.expm1(-size / APART)
+    return 5 * math.sqrt((1 - chance) / chance / objects) + 0.005
+
+
+def check_amounts(t, rows, methods, what):
+    for name, (of_class, objects, size) in methods.items():
+        row = rows.get(name, {})
+        error = doubt(objects, size / objects)
+        for metric, expected in (('e.jallocbytes', size), ('e.jalloccnt', objects)):
+            value = row.get(metric, 0) / expected
+            t.check(abs(value - 1) <= error, f'{what}: {metric} of {name}: {value} of {expected}')
+        left = row.get('e.jlivebytes', 0)
+        if name == 'Objects.keep(int)':
+            t.equal((left, row.get('e.jkeptbytes')), (row.get('e.jallocbytes'),) * 2, f'{what}: what is kept')
+        else:
+            t.check(left <= 0.01 * size, f'{what}: {left} of {size} bytes of {name} live')
+
+
+@test()
+def by_method(t):
+    """What each method has allocated, and what of that is left: interpreted, compiled by either compiler, with all collectors."""
+    compiled(t, 'Objects')
+    java = t.need('java')
+    for flags in (['-Xint'], ['-XX:TieredStopAtLevel=1'], ['-XX:-TieredCompilation', '-Xcheck:jni'], *([f'-XX:+Use{name}GC'] for name in (
+            'Serial', 'Parallel', 'G1', 'Z', 'Shenandoah'))):
+        if t.run(java, *flags, '-version').status:
+            continue  # this build of Java lacks it
+        experiment, (methods, _) = collected(t, java, *flags)
+        check_amounts(t, rows_of(t, experiment, '-functions'), methods, ' '.join(flags))
+
+
+@test()
+def by_class_and_thread(t):
+    """With each JDK, by class alone and by class of one method; by thread as the machine itself counts."""
+    compiled(t, 'Objects')
+    for jdk in jdks():
+        experiment, (methods, threads) = collected(t, jdk / 'bin/java')
+        own = rows_of(t, experiment, '-filters', 'FNAME("Objects\\..*") SOME IN STACK', '-jclasses')
+        for name, (of_class, objects, size) in methods.items():
+            t.check(abs(own[of_class]['e.jallocbytes'] / size - 1) <= doubt(objects, size / objects), f'{jdk}: {of_class}: {own[of_class]}, not {size}')
+        chosen = rows_of(t, experiment, '-filters', 'JHCLASS IN JCLASS("Objects\\$Item")', '-functions')
+        t.equal(chosen['<Total>']['e.jallocbytes'], own['Objects$Item']['e.jallocbytes'], f'{jdk}: filter by class')
+        t.equal(chosen['Objects.items(int)']['e.jallocbytes'], own['Objects$Item']['e.jallocbytes'], f'{jdk}: its method')
+        by_thread = rows_of(t, experiment, '-jthreads')
+        for name, size in threads.items():
+            row = next(row for label, row in by_thread.items() if f'({name},' in label)
+            t.near(row['e.jallocbytes'], size, f'{jdk}: {name}', relative=0.15)
+
+
+@test()
+def native_heap_is_apart(t):
+    """-H on has both; a sample of the one is a sample of the other; --java-heap off is without."""
+    compiled(t, 'Objects')
+    java = t.need('java')
+    for options, param, native in ((['-H', 'on'], '524288', True), (['-H', 'sample=64k'], '65536', True), (['--java-heap', '64k'], '65536', False),
+                                   (['--java-heap', 'off', '-H', 'on'], None, True), (['-j', 'off', '-H', 'on'], None, True)):
+        experiment, (methods, _) = collected(t, java, options=('-p', 'off', *options), rounds=4)
+        words = f'{" ".join(options)}: '
+        t.equal((experiment / 'jheaptrace').exists(), bool(param), f'{words}file')
+        t.equal((experiment / 'heaptrace').exists(), native, f'{words}native file')
+        header = t.run(t.helio, 'print', '-header', experiment).out
+        t.equal(re.findall(r'Java heap: a sample, one in (\d+) bytes', header), [param] if param else [], f'{words}header')
+        if param:
+            total = rows_of(t, experiment, '-functions')['Objects.large(int)']['e.jallocbytes']
+            t.near(total, methods['Objects.large(int)'][2], f'{words}bytes', relative=0.3)
+
+
+@test()
+def of_a_program_without_java(t):
+    result = t.collect(t.target('heap'), options=('-p', 'off', '-H', 'on'))
+    t.check(not (result.experiment / 'jheaptrace').exists(), 'a file')
+    lacks = t.run(t.helio, 'print', '-metrics', 'e.jallocbytes:name', '-functions', result.experiment)
+    t.check('helio collect --java-heap on' in lacks.err, f'what records it: {lacks.err}')
