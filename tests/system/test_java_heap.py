@@ -2,8 +2,10 @@
 """The Java heap: classes, methods and threads whose shares a program knows, and what a collection leaves."""
 import math
 import re
+from collections import Counter
 
 from harness import test
+from test_attach import Program
 from test_java import SOURCE, jdks, need_agent
 
 APART = 16384  # of the sample, as Objects.java has it
@@ -87,6 +89,50 @@ def by_class_and_thread(t):
         for name, size in threads.items():
             row = next(row for label, row in by_thread.items() if f'({name},' in label)
             t.near(row['e.jallocbytes'], size, f'{jdk}: {name}', relative=0.15)
+
+
+@test()
+def by_another_reader(t):
+    """Sums by class, and what became of the objects, by the file alone."""
+    compiled(t, 'Objects')
+    experiment, _ = collected(t, t.need('java'), '-Xmx64m')
+    events = t.read(experiment)['']['traces']['jheaptrace']
+    dead = {event['number'] for event in events if event['type'] == 'collected'}
+    born = [event for event in events if event['type'] == 'allocation']
+    t.check(dead and dead <= {event['number'] for event in born}, 'who dies was born')
+    t.equal(len({event['number'] for event in born}), len(born), 'each has a number')
+    sums, live = Counter(), Counter()
+    for event in born:
+        name, size = event['class'].decode(), event['size'] * event['weight']
+        for of in (name, '<Total>'):
+            sums[of] += size
+            live[of] += size * (event['number'] not in dead)
+    rows = rows_of(t, experiment, '-jclasses')
+    shown = {name: (row['e.jallocbytes'], row['e.jlivebytes']) for name, row in rows.items() if row['e.jallocbytes']}
+    t.equal(shown, {name: (sums[name], live[name]) for name in sums}, 'classes')
+    by_fate = [rows_of(t, experiment, '-filters', f'JHFATE == {fate}', '-functions')['<Total>'] for fate in (0, 1, 2)]
+    t.equal([row['e.jlivebytes'] for row in by_fate[:1]] + [row['e.jkeptbytes'] for row in by_fate[1:2]], [0, 0], 'dead, and young ones')
+    t.equal(sum(row['e.jallocbytes'] for row in by_fate), sums['<Total>'], 'each has one fate')
+    t.equal(by_fate[2]['e.jkeptbytes'], rows['<Total>']['e.jkeptbytes'], 'kept')
+
+
+@test(alone=True)
+def attached(t):
+    """A machine that runs already, in one recording after the other."""
+    compiled(t, 'Allocating')
+    with Program(t, t.need('java'), '-cp', t.directory, 'Allocating') as program:
+        for number in (1, 2):
+            experiment = t.directory / f'attached.{number}.er'
+            result = t.run(t.helio, 'attach', '-p', 'off', '--java-heap', '64k', '--for', '3s', '-o', experiment, program.pid)
+            t.equal(result.status, 0, f'{number}: {result.err}')
+            events = t.read(experiment)['']['traces']['jheaptrace']
+            rows = rows_of(t, experiment, '-functions')
+            samples = Counter(event['class'] for event in events if event['type'] == 'allocation')
+            ratio = rows['Allocating.ints()']['e.jallocbytes'] / rows['Allocating.bytes()']['e.jallocbytes']
+            error = 5 * math.sqrt(1 / samples[b'byte[]'] + 1 / samples[b'int[]'])
+            t.check(abs(ratio * 1016 / 3016 - 1) <= error, f'{number}: {ratio}, of {samples}')
+            t.check(rows['Allocating.ints()']['e.jallocbytes'] + rows['Allocating.bytes()']['e.jallocbytes'] > 0.99 * rows['<Total>']['e.jallocbytes'], f'{number}: {rows}')
+        t.equal(program.end(), (0, 'done\n'), 'status and output')
 
 
 @test()
