@@ -167,6 +167,8 @@ static void read_data(struct experiment *experiment, struct process *process,
 	bind_contexts(process, &context);
 	experiment_stacks_forget_ids(&process->stacks);
 	experiment_heap_match(&process->heap, &process->traces[TRACE_HEAP]);
+	experiment_objects_match(&process->objects, &process->traces[TRACE_JHEAP],
+				 &process->profile.collections);
 	experiment_map_read(&process->map, &experiment->arena, &context);
 
 	const struct process *founder = &experiment->processes.items[0];
@@ -203,6 +205,7 @@ static void free_data(struct process *process)
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		experiment_trace_fini(&process->traces[kind]);
 	experiment_heap_fini(&process->heap);
+	experiment_objects_fini(&process->objects);
 	experiment_stacks_fini(&process->stacks);
 	context_table_fini(&process->contexts);
 }

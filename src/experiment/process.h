@@ -10,6 +10,7 @@
 #include "experiment/heap.h"
 #include "experiment/log.h"
 #include "experiment/map.h"
+#include "experiment/objects.h"
 #include "experiment/overview.h"
 #include "experiment/profile.h"
 #include "experiment/stacks.h"
@@ -32,6 +33,7 @@ struct process {
 	struct experiment_profile profile;
 	struct experiment_trace traces[TRACE_KINDS];
 	struct experiment_heap heap;
+	struct experiment_objects objects;
 	struct stack_tree stacks;
 	struct context_table contexts; /* what ROW_CONTEXT of events means */
 };

@@ -9,6 +9,7 @@
 #include "format/kind_counter.h"
 #include "format/kind_heap.h"
 #include "format/kind_io.h"
+#include "format/kind_jheap.h"
 #include "format/kind_mpi.h"
 #include "format/kind_omp.h"
 #include "format/kind_sync.h"
@@ -30,6 +31,7 @@
 	X(COUNTER, counter)                                                                        \
 	X(MPI, mpi)                                                                                \
 	X(OMP, omp)                                                                                \
+	X(JHEAP, jheap)                                                                            \
 	FORMAT_KIND_OF_TESTS(X)
 
 #define X(NAME, name) TRACE_##NAME,

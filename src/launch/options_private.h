@@ -22,6 +22,10 @@ static inline struct options *options_of(const struct option_parser *parser)
 FORMAT_KINDS(X)
 #undef X
 
+/* Bytes with a unit, as a parameter. */
+bool option_read_bytes(const char *text, char param[OPTIONS_TRACE_ROOM]);
+/* Bytes between sampled objects of Java where no other number is said. */
+#define OPTIONS_JAVA_HEAP_ON "524288"
 /* A number with a unit: the first unit of a list is that without a suffix, the last has NULL. */
 struct option_unit {
 	const char *suffix;

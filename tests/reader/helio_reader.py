@@ -45,6 +45,7 @@ TRACE_FILES = {
     'iotrace': (('descriptor', 'waited_ns', '$name', 'bytes', '~offset', 'errno'),
                 {'read': 4, 'write': 4, 'open': 3, 'close': 3, 'other': 3, 'wait': 3, 'submit': 5}),
     'omptrace': (('construct', 'duration_ns', 'calls', 'threads', 'worked', 'longest_ns'), {'construct': 5, 'region': 6, 'tasks': 6, 'critical section': 5, 'lock': 5, 'atomic': 5, 'ordered section': 5}),
+    'jheaptrace': (('~number', 'size', 'weight', '$class'), {'allocation': 4, 'collected': 1}),
     'hwcounters': (('counter', 'value', '~address'), {'overflow': 2, 'recording': 2, 'final': 2, 'lost': 2, 'frozen': 2}),
     'mpitrace': (('duration_ns', '$function', '$communicator', 'peer', 'tag', 'sent', 'received', '~request', 'arrived', 'sends', 'receives',
                   'error'),

@@ -99,9 +99,9 @@ static void add_copy(struct compiler *compiler, size_t below)
 static void complain_name(struct compiler *compiler, const struct filter_node *node)
 {
 	static const char *const words[] = {
-		"STACK",   "STACKL",	 "STACKI", "LEAF",	"FNAME",   "LNAME",
-		"INAME",   "DNAME",	 "TNAME",  "FILEIOVFD", "FSTYPE",  "HAS_PROP",
-		"SOME IN", "ORDERED IN", "TRUE",   "FALSE",	"LOCKNAME"};
+		"STACK",   "STACKL",	 "STACKI", "LEAF",	"FNAME",    "LNAME",
+		"INAME",   "DNAME",	 "TNAME",  "FILEIOVFD", "FSTYPE",   "HAS_PROP",
+		"SOME IN", "ORDERED IN", "TRUE",   "FALSE",	"LOCKNAME", "JCLASS"};
 	enum { WORDS = COUNT(words), NAMES_MAX = 256 };
 	const char *names[NAMES_MAX];
 	struct filter_property_info info;
@@ -433,6 +433,10 @@ static void add_set(struct compiler *compiler, const struct filter_node *node,
 		numbers = filter_locks(compiler->session, node->text, &count, &error);
 		what = "lock";
 		lister = "locks";
+	} else if (is_call_of(node, "JCLASS")) {
+		numbers = filter_classes(compiler->session, node->text, &count, &error);
+		what = "class of Java";
+		lister = "jclasses";
 	} else if (is_call_of(node, "DNAME")) {
 		numbers = filter_data(compiler->session, node->text, &count, &error);
 		what = "data object";

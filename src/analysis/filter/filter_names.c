@@ -6,6 +6,7 @@
 #include "analysis/filter/filter_program.h"
 #include "analysis/kinds/io_places.h"
 #include "analysis/kinds/io_rows.h"
+#include "analysis/kinds/java_classes.h"
 #include "analysis/kinds/lock_rows.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/symbols.h"
@@ -202,6 +203,12 @@ uint64_t *filter_locks(struct session *session, const char *expression, size_t *
 {
 	return fitting_names(&lock_rows_of(session)->names, LOCK_ROW_UNNAMED + 1, expression, count,
 			     error);
+}
+
+uint64_t *filter_classes(struct session *session, const char *expression, size_t *count,
+			 char **error)
+{
+	return fitting_names(&java_classes_of(session)->names, 1, expression, count, error);
 }
 
 uint64_t *filter_openings(struct session *session, const char *expression, size_t *count,

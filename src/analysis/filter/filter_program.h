@@ -132,6 +132,9 @@ uint64_t *filter_places(struct session *session, const char *expression, size_t 
 /* The same of LOCKNAME: values of SLOCK. */
 uint64_t *filter_locks(struct session *session, const char *expression, size_t *count,
 		       char **error);
+/* The same of JCLASS: values of JHCLASS. */
+uint64_t *filter_classes(struct session *session, const char *expression, size_t *count,
+			 char **error);
 /* The same of DNAME: values of DOBJ that lie in a data object whose name fits. */
 uint64_t *filter_data(struct session *session, const char *expression, size_t *count, char **error);
 

@@ -396,6 +396,7 @@ static const struct filter_property_info others[] = {
 	{"JPARENT(\"RE\")", "the same, by the group around that group", "java"},
 	{"FSTYPE(\"RE\")", "the types of file systems whose whole name fits", "io"},
 	{"LOCKNAME(\"RE\")", "the SLOCK of locks whose whole name fits", "sync"},
+	{"JCLASS(\"RE\")", "the JHCLASS of classes whose whole name fits", "java heap"},
 	{"FILEIOVFD(\"RE\")", "the IOVFD of files whose whole name fits", "io"},
 };
 

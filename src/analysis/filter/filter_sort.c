@@ -32,8 +32,8 @@ enum stack_item filter_set_kind(const struct filter_node *node)
 
 bool filter_is_number_set(const struct filter_node *node)
 {
-	static const char *const names[] = {"TNAME",  "FILEIOVFD", "FSTYPE",  "DNAME",
-					    "JGROUP", "JPARENT",   "LOCKNAME"};
+	static const char *const names[] = {"TNAME",  "FILEIOVFD", "FSTYPE",   "DNAME",
+					    "JGROUP", "JPARENT",   "LOCKNAME", "JCLASS"};
 
 	for (size_t i = 0; node->kind == FILTER_CALL && i < COUNT(names); i++)
 		if (!strcmp(node->name, names[i]))

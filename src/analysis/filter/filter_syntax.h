@@ -103,8 +103,8 @@ bool filter_is_stack(const char *name, enum stack_item *kind);
 extern const char *const filter_set_names[STACK_ITEMS];
 /* Which of them a call is; what is none of them is taken for the first. */
 enum stack_item filter_set_kind(const struct filter_node *node);
-/* Whether it is TNAME, FILEIOVFD, FSTYPE, LOCKNAME or DNAME, or one of the sets that our data
- * leaves empty.
+/* Whether it is TNAME, FILEIOVFD, FSTYPE, LOCKNAME, JCLASS or DNAME, or one of the sets that our
+ * data leaves empty.
  */
 bool filter_is_number_set(const struct filter_node *node);
 /* Of a list its items, of anything else itself: *items then is `node`. */

@@ -39,6 +39,7 @@ enum index_label {
 	LABEL_ADDRESS_BY_MODEL, /* the same, of an object that a machine model brought */
 	LABEL_NODE,
 	LABEL_OMP,	  /* process and construct */
+	LABEL_JAVA_CLASS, /* of sampled objects */
 	LABEL_COLLECTION, /* process and garbage collection; 0: none */
 	LABEL_MPI_RANK,
 	LABEL_MPI_COMM, /* its number in mpicomms */

@@ -31,6 +31,7 @@ static const struct index_object index_objects[] = {
 	{"CPUs", "CPUs", "CPUID", LABEL_CPU},
 	{"Samples", "Samples", "SAMPLE_MAP", LABEL_SAMPLE},
 	{"GCEvents", "GCEvents", "GCEVENT_MAP", LABEL_COLLECTION},
+	{"JClasses", "Java classes", "JHCLASS", LABEL_JAVA_CLASS},
 	{"Seconds", "Seconds", "TSTAMP / 1000000000", LABEL_SECOND},
 	{"Processes", "Processes", "EXPID_CMP", LABEL_PROCESS},
 	{"Experiment_IDs", "Experiment IDs", "EXPGRID << 60 | EXPID << 32", LABEL_EXPERIMENT},

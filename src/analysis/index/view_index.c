@@ -6,6 +6,7 @@
 #include "analysis/index/index.h"
 
 #include "analysis/index/index_group.h"
+#include "analysis/kinds/java_classes.h"
 #include "analysis/kinds/mpi_world.h"
 #include "analysis/metric/metric_values.h"
 #include "analysis/session/functions.h"
@@ -268,6 +269,8 @@ static const char *label_of(const struct session *session, const struct index_ob
 		return arena_printf(arena, "0x%08llx", number);
 	case LABEL_COLLECTION:
 		return collection_label(session, arena, value);
+	case LABEL_JAVA_CLASS:
+		return session->java_classes->names.items[value];
 	case LABEL_OMP:
 		return omp_label(session, arena, value);
 	case LABEL_NODE:

@@ -12,6 +12,7 @@
 #include "analysis/kinds/measures_counter.h"
 #include "analysis/kinds/measures_heap.h"
 #include "analysis/kinds/measures_io.h"
+#include "analysis/kinds/measures_jheap.h"
 #include "analysis/kinds/measures_mpi.h"
 #include "analysis/kinds/measures_omp.h"
 #include "analysis/kinds/measures_sync.h"
@@ -152,7 +153,7 @@ struct measuring {
 	bool first_thread;	  /* of its process: clock events count for it too */
 	const uint8_t *omp_class; /* by node of the process's stacks; NULL: see session_state.h */
 	const bool *in_mpi;	  /* by such node; NULL: there is no MPI */
-	const uint8_t *fate;	  /* heap events: by row of the trace, enum heap_fate */
+	const uint8_t *fate;	  /* by row of a trace: enum heap_fate, object_fate; else NULL */
 	const uint8_t *counter; /* counter events: the session's number of each of the process's */
 };
 

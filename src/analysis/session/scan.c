@@ -113,6 +113,14 @@ static bool is_wanted(const struct part *part)
 	return !atomic_load_explicit(&watching->cancelled, memory_order_relaxed);
 }
 
+/* What became of what the events of a kind allocated. */
+static const uint8_t *fates_of(const struct process *process, enum event_kind kind)
+{
+	return kind == EVENTS_TRACE + TRACE_HEAP    ? process->heap.fate
+	       : kind == EVENTS_TRACE + TRACE_JHEAP ? process->objects.fate
+						    : NULL;
+}
+
 /* False: it is not wanted any more. */
 static bool visit_run(struct part *part, const struct event_run *run)
 {
@@ -124,7 +132,7 @@ static bool visit_run(struct part *part, const struct event_run *run)
 			      .counter = part->process->counters,
 			      .omp_class = part->process->omp_class,
 			      .in_mpi = part->process->in_mpi,
-			      .fate = part->process->process->heap.fate},
+			      .fate = fates_of(part->process->process, run->kind)},
 	};
 
 	bool filtered = is_filtered(part->tally);

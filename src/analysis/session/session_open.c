@@ -8,6 +8,7 @@
 #include "analysis/kinds/counter.h"
 #include "analysis/kinds/io_places.h"
 #include "analysis/kinds/io_rows.h"
+#include "analysis/kinds/java_classes.h"
 #include "analysis/kinds/lock_rows.h"
 #include "analysis/modes/modes.h"
 #include "analysis/session/advice.h"
@@ -661,6 +662,7 @@ void session_free(struct session *session)
 		io_rows_free(session->io_rows[i]);
 	io_places_free(session->io_places);
 	lock_rows_free(session->lock_rows);
+	java_classes_free(session->java_classes);
 	if (session->mpi_worlds)
 		session->free_mpi_worlds(session->mpi_worlds);
 	tallies_fini(session);

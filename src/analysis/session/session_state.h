@@ -164,6 +164,7 @@ struct session {
 	void (*free_mpi_worlds)(struct mpi_worlds *); /* what made it sets it */
 	struct io_places *io_places;		      /* io_places.c; likewise */
 	struct lock_rows *lock_rows;		      /* lock_rows.c; likewise */
+	struct java_classes *java_classes;	      /* java_classes.c; likewise */
 	struct code *code;			      /* code.c; NULL: not asked for yet */
 	struct data_map *data;			      /* data_map.c; likewise */
 	struct diag_list warnings;

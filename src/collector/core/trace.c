@@ -30,7 +30,8 @@ enum {
 static const struct trace_source *const sources[TRACE_KINDS] = {FORMAT_KINDS(X)};
 #undef X
 
-static bool is_off[TRACE_KINDS]; /* a parameter says so */
+static bool is_off[TRACE_KINDS];  /* a parameter says so */
+static bool is_told[TRACE_KINDS]; /* … whether it is */
 static bool is_on[TRACE_KINDS];
 /* Of kinds whose file is made when there is something to record: enum making. */
 static _Atomic int made[TRACE_KINDS];
@@ -48,6 +49,7 @@ bool trace_read_param(char key, const char *value)
 		if (format_kinds[kind].key != key)
 			continue;
 		is_off[kind] = !sources[kind]->read_param(value);
+		is_told[kind] = true;
 		is_on[kind] = !is_off[kind] && !sources[kind]->made_late;
 		return true;
 	}
@@ -111,7 +113,8 @@ int trace_open(void)
 
 bool trace_is_wanted(enum trace_kind kind)
 {
-	return is_on[kind] || (sources[kind]->made_late && !is_off[kind]);
+	return is_on[kind] || (sources[kind]->made_late && !is_off[kind] &&
+			       (is_told[kind] || !sources[kind]->needs_param));
 }
 
 bool trace_make(enum trace_kind kind)
@@ -120,7 +123,8 @@ bool trace_make(enum trace_kind kind)
 
 	if (is_on[kind])
 		return true;
-	if (is_off[kind] || !atomic_load_explicit(&collector.recording, memory_order_relaxed) ||
+	if (!trace_is_wanted(kind) ||
+	    !atomic_load_explicit(&collector.recording, memory_order_relaxed) ||
 	    !collector_is_ours())
 		return false;
 	if (atomic_compare_exchange_strong(&made[kind], &before, MADE_NOW)) {
@@ -128,10 +132,7 @@ bool trace_make(enum trace_kind kind)
 
 		is_on[kind] = !result;
 		if (result)
-			log_warning(
-				"OpenMP's regions and states are not recorded: its file could not "
-				"be made",
-				-result);
+			log_warning(sources[kind]->unmade, -result);
 		atomic_store(&made[kind], MADE_ALREADY);
 	}
 	while (atomic_load(&made[kind]) == MADE_NOW) /* by another thread */

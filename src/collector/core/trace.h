@@ -28,7 +28,9 @@ struct clock_remote;
 
 struct trace_source {
 	enum trace_kind kind;
-	bool made_late; /* on unless a parameter says no; its file is made by trace_make() */
+	bool made_late;	    /* on unless a parameter says no; its file is made by trace_make() */
+	bool needs_param;   /* … and only if one says yes */
+	const char *unmade; /* a message: that file could not be made */
 	/* Of its key in the parameters. False: not to be recorded. The value ends at ';' or the
 	 * end of the string. */
 	bool (*read_param)(const char *value);

@@ -128,6 +128,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
 	(void)env;
+	java_objects_settle();
 	java_stack_end();
 	java_names_write(jvmti);
 }
@@ -241,6 +242,7 @@ void java_begin(void *vm_made, void *env_made)
 		log_warning("this Java machine does not tell Java stacks in a handler: its time "
 			    "shows by native stacks",
 			    0);
+	java_objects_begin(vm);
 }
 
 void java_write_names(void)
@@ -252,6 +254,7 @@ void java_write_names(void)
 /* Another recording may begin later: with a new one all is asked for anew. */
 void java_end(void)
 {
+	java_objects_end();
 	java_stack_end();
 	java_api_end();
 	if (tools)
@@ -264,5 +267,6 @@ void java_after_fork(void)
 	java_stack_end();
 	java_stack_leave_out(0);
 	java_names_forget();
+	java_objects_forget();
 	java_late_forget();
 }

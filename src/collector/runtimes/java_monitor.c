@@ -19,75 +19,23 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-enum { NAME_ROOM = 512, CACHE_SLOTS = 1024, HASH_BITS = 32 };
-
-/* Numbers of texts that were given lately: the upper half is of the name's hash; 0: free. */
-static _Atomic uint64_t cache[CACHE_SLOTS];
-
-static uint64_t hash_of(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325u ^ trace_generation();
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-	return hash;
-}
-
-/* Of the same name perhaps more than one: readers go by the text. */
-static uint64_t number_of(const char *name)
-{
-	uint64_t hash = hash_of(name);
-	_Atomic uint64_t *slot = &cache[hash % CACHE_SLOTS];
-	uint64_t found = atomic_load(slot);
-
-	if (found && found >> HASH_BITS == hash >> HASH_BITS)
-		return (uint32_t)found;
-
-	struct thread *thread = trace_enter(TRACE_SYNC);
-
-	if (!thread)
-		return 0;
-	uint32_t number = trace_text(thread, TRACE_SYNC, name);
-
-	trace_leave(thread);
-	if (number)
-		atomic_store(slot, hash >> HASH_BITS << HASH_BITS | number);
-	return number;
-}
-
-/* "Ljava/util/Vector;": java.util.Vector; those of arrays stay as they are. */
-static void put_class_name(struct text *name, const char *signature)
-{
-	bool plain = *signature == 'L';
-
-	for (signature += plain; *signature && !(plain && *signature == ';'); signature++)
-		text_putc(name, *signature == '/' ? '.' : *signature);
-	if (name->full)
-		text_end_cut(name);
-}
-
 /* Of a class, which static methods that are synchronized lock: "class Main". */
 static uint64_t class_of(jvmtiEnv *jvmti, JNIEnv *env, jobject object)
 {
 	static const char of_class[] = "Ljava/lang/Class;";
-	char room[NAME_ROOM], *signature;
-	struct text name = TEXT_ON(room);
 	jclass class = (*env)->GetObjectClass(env, object);
-	bool known = class && !(*jvmti)->GetClassSignature(jvmti, class, &signature, NULL);
+	char *signature = NULL;
+	uint64_t text = 0;
 
-	if (class)
-		(*env)->DeleteLocalRef(env, class);
-	if (!known)
+	if (!class)
 		return 0;
-	if (text_equal(signature, of_class)) {
-		(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-		if ((*jvmti)->GetClassSignature(jvmti, object, &signature, NULL))
-			return 0;
-		text_puts(&name, "class ");
-	}
-	put_class_name(&name, signature);
+	if (!(*jvmti)->GetClassSignature(jvmti, class, &signature, NULL))
+		text = text_equal(signature, of_class)
+			       ? java_class_text(jvmti, object, "class ", TRACE_SYNC)
+			       : java_class_text(jvmti, class, "", TRACE_SYNC);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-	return number_of(room);
+	(*env)->DeleteLocalRef(env, class);
+	return text;
 }
 
 static void JNICALL on_enter(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object)

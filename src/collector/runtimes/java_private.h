@@ -4,6 +4,7 @@
 #define HELIO_COLLECTOR_JAVA_PRIVATE_H
 
 #include "collector/storage/text.h"
+#include "format/kinds.h"
 
 #include <jni.h>
 #include <jvmti.h>
@@ -53,6 +54,17 @@ void java_code_lines(jvmtiEnv *jvmti, jmethodID method, struct java_lines *lines
 uint32_t java_code_line(const struct java_lines *lines, jlocation place);
 /* Whether an address is where the machine keeps code that it has made. Safe in a handler. */
 bool java_code_is_at(uint64_t pc);
+
+/* java_class.c: the number of a text of the kind's file, `before` and the name of a class as it is
+ * written in Java; 0: there is none. */
+uint64_t java_class_text(jvmtiEnv *jvmti, jclass class, const char *before, enum trace_kind kind);
+
+/* java_objects.c: what is allocated, where it is to be recorded.  settle: before the machine ends;
+ * forget: in the child of a fork. */
+void java_objects_begin(JavaVM *vm);
+void java_objects_settle(void);
+void java_objects_end(void);
+void java_objects_forget(void);
 
 /* java_monitor.c: waits for monitors, where they are to be recorded */
 /* What the machine's own threads wait for is left out from now on: the machine is where `inside`
@@ -105,6 +117,10 @@ const char *java_counters_collector(void);
 /* From now on events have the Java stack beside their own; false: this machine does not tell. */
 bool java_stack_begin(JNIEnv *env);
 void java_stack_end(void);
+/* In a callback: asks for the Java stack of the calling thread, which events of it have until it is
+ * forgotten. */
+void java_stack_note(jvmtiEnv *jvmti);
+void java_stack_forget(void);
 /* A thread of ours, which runs no Java; 0: there is none. */
 void java_stack_leave_out(int tid);
 

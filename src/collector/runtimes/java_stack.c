@@ -10,6 +10,9 @@
  * where it is in the machine, called from Java, it may have noted its stack pointer but not the
  * address that it returns to, which lies below (read_anchor).
  *
+ * In a callback of JVMTI, which may ask, the machine itself says it (java_stack_note): from
+ * compiled code that has called to allocate AsyncGetCallTrace finds no way.
+ *
  * The stack becomes nodes of the table, of epoch 0, as bytecodes stay what they are, and the pair
  * of it and the thread's own stack becomes one, too: that is what the event has as its stack.
  */
@@ -64,6 +67,8 @@ struct java_memory {
 	uint32_t node[DEPTH_MAX];
 	struct call_frame frames[DEPTH_MAX];
 	ucontext_t context;
+	_Atomic jint noted; /* frames of what the machine has said and is so now; 0: ask */
+	jvmtiFrameInfo said[DEPTH_MAX];
 };
 
 static trace_function *get_trace;
@@ -250,9 +255,10 @@ static jint ask_by_anchor(struct java_memory *memory, const struct unwind_memory
 
 /* ---- what is found ---- */
 
+enum { IS_NATIVE = -3 }; /* in place of a bytecode */
+
 static uint64_t pc_of(const struct call_frame *frame)
 {
-	enum { IS_NATIVE = -3 };
 	uint64_t bytecode = frame->bytecode > 0		   ? (uint64_t)frame->bytecode
 			    : frame->bytecode == IS_NATIVE ? FORMAT_JAVA_NATIVE
 							   : 0;
@@ -323,6 +329,45 @@ static jint look(struct thread *thread, struct java_memory *memory, const struct
 	return outer > 0 ? outer : count;
 }
 
+static jint depth_wanted(void)
+{
+	return collector.depth && collector.depth < DEPTH_MAX ? (jint)collector.depth : DEPTH_MAX;
+}
+
+void java_stack_note(jvmtiEnv *jvmti)
+{
+	struct thread *thread = java_thread() ? thread_current_if_known() : NULL;
+	struct java_memory *memory = thread ? memory_of(thread) : NULL;
+	jint count;
+
+	if (memory &&
+	    !(*jvmti)->GetStackTrace(jvmti, NULL, 0, depth_wanted(), memory->said, &count))
+		atomic_store(&memory->noted, count);
+}
+
+void java_stack_forget(void)
+{
+	struct thread *thread = thread_current_if_known();
+	struct java_memory *memory = thread ? thread->runtime : NULL;
+
+	if (memory)
+		atomic_store(&memory->noted, 0);
+}
+
+/* What was noted, as the machine would have told it. */
+static jint take_noted(struct java_memory *memory)
+{
+	jint count = atomic_load(&memory->noted);
+
+	for (jint i = 0; i < count; i++)
+		memory->frames[i] = (struct call_frame){
+			.bytecode = memory->said[i].location < 0 ? IS_NATIVE
+								 : (jint)memory->said[i].location,
+			.method = memory->said[i].method};
+	memory->trace.count = count;
+	return count;
+}
+
 /* The node of the pair of the stack and the Java stack beside it, 0: not known. */
 static uint32_t make_pair(uint32_t stack, uint32_t java, uint64_t reason)
 {
@@ -345,9 +390,11 @@ static uint32_t pair_of_own(struct thread *thread, const struct unwind_regs *reg
 	memory->recording = recordings;
 	memory->trace.env = (JNIEnv *)(object + env_offset);
 	memory->trace.frames = memory->frames;
-	memory->depth =
-		collector.depth && collector.depth < DEPTH_MAX ? (jint)collector.depth : DEPTH_MAX;
-	jint count = look(thread, memory, regs, object);
+	memory->depth = depth_wanted();
+	jint count = take_noted(memory);
+
+	if (!count)
+		count = look(thread, memory, regs, object);
 
 	if (count > 0)
 		return make_pair(stack, intern(memory), FORMAT_JAVA_NO_ROOM);

@@ -569,4 +569,8 @@ static bool read_param(const char *value)
 }
 
 const struct trace_source omp_source = {
-	.kind = TRACE_OMP, .made_late = true, .read_param = read_param, .finish = finish};
+	.kind = TRACE_OMP,
+	.unmade = "OpenMP's regions and states are not recorded: its file could not be made",
+	.made_late = true,
+	.read_param = read_param,
+	.finish = finish};

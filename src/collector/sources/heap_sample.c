@@ -95,13 +95,18 @@ uint64_t heap_sample_weight(uint64_t random, uint64_t size, uint64_t mean)
 }
 
 /* splitmix64 */
-static uint64_t next_random(void)
+uint64_t heap_sample_random(uint64_t *state)
 {
-	uint64_t bits = randomness += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
 
 	bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
 	return bits ^ bits >> 31;
+}
+
+static uint64_t next_random(void)
+{
+	return heap_sample_random(&randomness);
 }
 
 /* ---- the sampled blocks ---- */

@@ -35,9 +35,11 @@ void heap_sample_allocated(enum format_heap_type type, const void *block, size_t
 /* Before a release. */
 void heap_sample_released(const void *block);
 
-/* For tests: of 64 random bits, the distance to the next point; how many allocations one
- * of the sample stands for. */
-uint64_t heap_sample_distance(uint64_t random, uint64_t mean);
+/* 64 random bits, the next ones of a state. */
+uint64_t heap_sample_random(uint64_t *state);
+/* Of 64 random bits, how many allocations one of the sample stands for; for tests, the distance to
+ * the next point. */
 uint64_t heap_sample_weight(uint64_t random, uint64_t size, uint64_t mean);
+uint64_t heap_sample_distance(uint64_t random, uint64_t mean);
 
 #endif

@@ -554,7 +554,7 @@ static bool know_options(struct attach *attach)
 	size_t length = strlen("-x");
 
 	for (int kind = 0; kind < TRACE_KINDS && !unknown; kind++)
-		if (*options->trace[kind])
+		if (*options->trace[kind] && kind != TRACE_JHEAP) /* it has no wrappers */
 			unknown = format_kinds[kind].option;
 
 	if (unknown)

@@ -4,6 +4,7 @@
 #include "launch/options_private.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool read_param(const char *text, char param[OPTIONS_TRACE_ROOM])
@@ -11,30 +12,37 @@ static bool read_param(const char *text, char param[OPTIONS_TRACE_ROOM])
 	static const struct {
 		const char *word, *param;
 	} words[] = {{"off", ""}, {"on", "all"}, {"on,noscan", "all,noscan"}};
-	static const struct option_unit units[] = {
-		{"", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {NULL, 0}};
-	double bytes;
 
 	for (size_t i = 0; i < COUNT(words); i++)
 		if (!strcmp(text, words[i].word)) {
 			snprintf(param, OPTIONS_TRACE_ROOM, "%s", words[i].param);
 			return true;
 		}
-	if (strncmp(text, "sample=", strlen("sample=")) != 0)
-		return false;
-	text += strlen("sample=");
-	if (!option_read_number(&text, &bytes) ||
-	    !option_read_unit(text, text + strlen(text), units, &bytes) || bytes < 1 ||
-	    bytes > 1e12)
-		return false;
-	snprintf(param, OPTIONS_TRACE_ROOM, "%.0f", bytes);
-	return true;
+	return !strncmp(text, "sample=", strlen("sample=")) &&
+	       option_read_bytes(text + strlen("sample="), param);
+}
+
+/* Java's objects by the same measure, unless something else was said of them. */
+static void take_java(struct options *options)
+{
+	const char *param = options->trace[TRACE_HEAP];
+	char *java = options->trace[TRACE_JHEAP];
+	double bytes = strtod(param, NULL);
+
+	if (!*param || *java)
+		return;
+	if (bytes < 1)
+		snprintf(java, OPTIONS_TRACE_ROOM, "%s", OPTIONS_JAVA_HEAP_ON);
+	else
+		snprintf(java, OPTIONS_TRACE_ROOM, "%.0f", bytes < INT32_MAX ? bytes : INT32_MAX);
 }
 
 static bool take(struct option_parser *parser, const char *argument)
 {
-	return read_param(argument, options_of(parser)->trace[TRACE_HEAP]) ||
-	       option_refuse(parser, "Unrecognized heap tracing parameter", argument);
+	if (!read_param(argument, options_of(parser)->trace[TRACE_HEAP]))
+		return option_refuse(parser, "Unrecognized heap tracing parameter", argument);
+	take_java(options_of(parser));
+	return true;
 }
 
 const struct option heap_option = {

@@ -247,6 +247,10 @@ static void add_traces(struct result *into, const struct process_info *process)
 			result_note(into, "  %c%s tracing: %s", toupper(*kind->subject),
 				    kind->subject + 1, how);
 	}
+	if (process->has_trace[TRACE_JHEAP])
+		result_note(into, "  Java heap: a sample, one in %s bytes allocated",
+			    find_attribute(process->settings, process->setting_count,
+					   format_kinds[TRACE_JHEAP].name));
 	if (process->heap_unseen)
 		result_note(into,
 			    "  No allocation was seen: there was none, or the allocator is linked "
