@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """OMPT: what another tool counts of the same programs, and programs that have a tool of their own."""
 import re
+import shutil
 
-from harness import ROOT, test
+from harness import ROOT, Skip, test
 
 TARGETS = ROOT / 'tests' / 'targets'
 DISPLACED = 'the program has an OMPT tool of its own'
@@ -111,6 +112,29 @@ def own_tools(t):
     collect_beside(t, 'in the program, not to be recorded', '', './own', options=('--openmp', 'off'))
     collect_beside(t, 'disabled', DISABLED, './plain', env={'OMP_TOOL': 'Disabled'}, tool_runs=False)
     collect_beside(t, 'disabled, one in the program', DISABLED, './own', env={'OMP_TOOL': 'disabled'}, tool_runs=False)
+
+
+def link_collector(t, name, objects):
+    """The `helio` of a directory of its own, beside a collector whose files are linked in that order."""
+    directory = t.directory / name
+    directory.mkdir()
+    shutil.copy(t.build / 'helio', directory / 'helio')
+    result = t.run('cc', '-shared', '-fPIC', '-Wl,-z,now', '-Wl,--allow-shlib-undefined', f'-Wl,--version-script={ROOT}/src/collector/collector.map',
+                   '-o', str(directory / 'libhelio-collector.so'), *map(str, objects))
+    if result.status:
+        raise Skip(f'the collector cannot be linked again: {result.err[-300:]}')
+    return directory / 'helio'
+
+
+@test
+def any_order(t):
+    """What is said of other tools does not depend on the order in which the collector's files are linked."""
+    build(t, '-DMAIN', '-o', 'own', str(TARGETS / 'omptcount.c'))
+    objects = sorted((t.build / 'libhelio-collector.so.p').glob('*.o'))
+    for name, order in (('forwards', objects), ('backwards', objects[::-1])):
+        t.helio = link_collector(t, name, order)
+        collect_beside(t, f'{name}: in the program', DISPLACED, './own')
+        collect_beside(t, f'{name}: disabled', DISABLED, './own', env={'OMP_TOOL': 'disabled'}, tool_runs=False)
 
 
 @test

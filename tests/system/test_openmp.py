@@ -660,6 +660,51 @@ def names_without_ticks(t):
                     [('regions -- OMP parallel region', 30)], f'{compiler}, {options}: regions')
 
 
+STRIPPED = '''static __attribute__((noinline)) long within(long n)
+{
+	long sum = 0;
+
+#pragma omp parallel for num_threads(2) reduction(+ : sum)
+	for (long i = 0; i < n; i++)
+		sum += i & 3;
+	return sum;
+}
+
+__attribute__((visibility("default"))) long shake(long n)
+{
+	return within(n) + 1;
+}
+'''
+SHAKES = '''#include <stdio.h>
+long shake(long n);
+int main(void)
+{
+	long sum = 0;
+
+	for (int i = 0; i < 20; i++)
+		sum += shake(1000);
+	return sum != 20 * 1501;
+}
+'''
+
+
+@test
+def names_without_symbols(t):
+    """A region of a library without symbols is called by the function of the library that has a name, with its own address."""
+    (t.directory / 'lib.c').write_text(STRIPPED)
+    (t.directory / 'shakes.c').write_text(SHAKES)
+    for words in (('-fopenmp', '-shared', '-fPIC', '-fvisibility=hidden', '-o', 'libshake.so', 'lib.c'), ('-Wl,-rpath,$ORIGIN', '-o', 'shakes', 'shakes.c', './libshake.so')):
+        result = t.run(t.need('gcc'), '-O1', *words)
+        t.check(result.status == 0, result.err[-500:])
+    address, = re.findall(r'^0*([0-9a-f]+) t within\._omp_fn\.0$', t.run(t.need('nm'), 'libshake.so').out, re.M)
+    t.check(t.run(t.need('strip'), 'libshake.so').status == 0, 'strip')
+    experiment = t.collect('./shakes', options=('-p', 'hi')).experiment
+    name = f'shake -- OMP parallel region [<static>@0x{address} (<libshake.so>)]'
+    t.equal([(row['name'], row['calls']) for row in t.print(experiment, '-regions')[-1]['rows'][1:]], [(name, 20)], 'regions')
+    rows = [row['name'] for row in t.print(experiment, '-indxobj', 'OMP_preg')[-1]['rows'][1:]]
+    t.check(set(rows) <= {name, '(none)'}, f'OMP_preg: {rows}')
+
+
 @test
 def without_openmp(t):
     """Programs that have none: no file, and nothing said."""

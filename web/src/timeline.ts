@@ -4,7 +4,7 @@
 import { stateOrder } from './colour';
 import { formatAlone, largest } from './format';
 import type { Frame, Result, Row } from './types';
-import { num } from './types';
+import { num, str } from './types';
 
 export interface Lane {
 	name: string;
@@ -56,7 +56,7 @@ const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter', 'omp', 'mpi'];
 // A lock in the hand of a thread is no event, and yet a band.
 export const barKinds = ['clock', 'heap', 'sync', 'held', 'io', 'counter', 'omp', 'mpi'];
 export const kindTitle: Record<string, string> = {
-	clock: 'clock', heap: 'heap', sync: 'lock waits', held: 'locks held', io: 'I/O calls', counter: 'counters', omp: 'OpenMP regions', mpi: 'calls of MPI',
+	clock: 'clock', heap: 'heap', sync: 'lock waits', held: 'locks held', io: 'I/O calls', counter: 'counters', omp: 'OpenMP regions and tasks', mpi: 'calls of MPI',
 };
 // Those of which each event is a band: what a region, a call or a wait lasted.
 export const bandKinds = ['omp', 'mpi', 'sync', 'io'];
@@ -296,11 +296,15 @@ export interface Events {
 	end: number;
 }
 
+// What a thread waits for is shown alike, whether OpenMP or -s tells of it.
+const waitsOfOpenMP = ['critical section', 'lock', 'atomic', 'ordered section'];
+const kindOf = (row: Row): string => (row.kind === 'omp' && waitsOfOpenMP.includes(str(row, 'type')) ? 'sync' : String(row.kind));
+
 export function readEvents(result: Result, whole: Lane[]): Events {
 	const map = laneMap(result, whole);
 	return {
 		events: result.rows.map((row) => ({
-			lane: map[num(row, 'lane')] ?? -1, kind: String(row.kind), type: String(row.type ?? ''), begin: num(row, 'begin_s'), end: num(row, 'end_s'),
+			lane: map[num(row, 'lane')] ?? -1, kind: kindOf(row), type: String(row.type ?? ''), begin: num(row, 'begin_s'), end: num(row, 'end_s'),
 			stack: typeof row.stack === 'number' ? row.stack : -1, row,
 		})).sort((a, b) => a.lane - b.lane || a.begin - b.begin),
 		frames: (result.frames as Frame[] | undefined) ?? [],

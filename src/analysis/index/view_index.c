@@ -10,6 +10,7 @@
 #include "analysis/kinds/mpi_world.h"
 #include "analysis/metric/metric_values.h"
 #include "analysis/session/functions.h"
+#include "analysis/session/omp_names.h"
 #include "analysis/session/symbols.h"
 #include "analysis/tree/compare.h"
 #include "analysis/tree/tree.h"
@@ -167,19 +168,14 @@ static const char *java_thread_label(const struct session *session, struct arena
 }
 
 /* Of a construct, by its process and number. */
-static const char *omp_label(const struct session *session, struct arena *arena, uint64_t value)
+static const char *omp_label(const struct session *session, uint64_t value)
 {
 	const struct session_process *process = &session->scanned.items[(value >> 32) - 1];
 	uint32_t number = (uint32_t)value;
-	uint32_t function = number < process->omp_construct_count
-				    ? process->omp_constructs[number].function
-				    : FUNCTION_UNKNOWN;
 
 	if (!number)
 		return "(none)";
-	if (function == FUNCTION_UNKNOWN)
-		return arena_printf(arena, "Construct %u", number);
-	return symbols_name((struct session *)(uintptr_t)session, function, NAME_LONG);
+	return omp_construct_name((struct session *)(uintptr_t)session, process, number, NAME_LONG);
 }
 
 /* ", Allocation Failure, heap 63.4 MiB to 5.0 MiB, G1 young collection pauses"; what is not known
@@ -272,7 +268,7 @@ static const char *label_of(const struct session *session, const struct index_ob
 	case LABEL_JAVA_CLASS:
 		return session->java_classes->names.items[value];
 	case LABEL_OMP:
-		return omp_label(session, arena, value);
+		return omp_label(session, value);
 	case LABEL_NODE:
 		return arena_printf(arena, "Node %llu", number);
 	case LABEL_MPI_RANK:

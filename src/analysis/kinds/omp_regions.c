@@ -2,6 +2,7 @@
 #include "analysis/kinds/omp_regions.h"
 
 #include "analysis/session/functions.h"
+#include "analysis/session/omp_names.h"
 #include "analysis/session/scan.h"
 #include "analysis/session/symbols.h"
 #include "analysis/tree/compare.h"
@@ -32,38 +33,10 @@ struct counting {
 	struct hash_map row_of; /* function, or process and construct → row */
 };
 
-/* What is known of a construct; NULL: nothing. */
-static const struct omp_construct *construct_of(const struct session_process *process,
-						uint64_t number)
-{
-	return number < process->omp_construct_count && process->omp_constructs[number].key
-		       ? &process->omp_constructs[number]
-		       : NULL;
-}
-
-/* By its function, or else by where the program encounters it. */
-static const char *name_of(struct session *session, const struct session_process *process,
-			   uint64_t number, enum name_style style)
-{
-	static const char *const kinds[] = {
-		[OMP_PARALLEL] = "parallel region", [OMP_TASK] = "task", [OMP_TEAMS] = "teams"};
-	const struct omp_construct *construct = construct_of(process, number);
-
-	if (!construct)
-		return arena_printf(&session->arena, "Construct %llu of process %u",
-				    (unsigned long long)number, process->id);
-	if (construct->function != FUNCTION_UNKNOWN)
-		return symbols_name(session, construct->function, style);
-	return arena_printf(&session->arena, "%s -- OMP %s",
-			    place_of_code(session, session->experiments.items[process->experiment],
-					  process->process, construct->site, style),
-			    construct->kind < COUNT(kinds) ? kinds[construct->kind] : "construct");
-}
-
 static struct sums *row_of(struct counting *counting, const struct session_process *process,
 			   uint64_t number)
 {
-	const struct omp_construct *construct = construct_of(process, number);
+	const struct omp_construct *construct = omp_construct_of(process, number);
 	uint64_t key =
 		construct ? construct->key : (uint64_t)process->id << 32 | (number & UINT32_MAX);
 	uint32_t fresh = (uint32_t)counting->rows.count;
@@ -72,8 +45,8 @@ static struct sums *row_of(struct counting *counting, const struct session_proce
 	if (row == fresh)
 		*vec_push(&counting->rows) = (struct sums){
 			.function = construct ? construct->function : FUNCTION_UNKNOWN,
-			.name = name_of(counting->session, process, number,
-					counting->query->name_style)};
+			.name = omp_construct_name(counting->session, process, number,
+						   counting->query->name_style)};
 	return &counting->rows.items[row];
 }
 

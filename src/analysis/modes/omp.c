@@ -161,14 +161,21 @@ static struct parts find_parts(struct omp *omp, uint32_t node)
 
 /* ---- functions of constructs ---- */
 
-/* Where the program is in a stack: its innermost frame's location, or STACK_NO_LOCATION. */
-static uint32_t site_of(struct omp *omp, uint32_t node)
+/* Where the program is in a stack: its innermost frame, or STACK_ROOT. */
+static uint32_t node_of_site(struct omp *omp, uint32_t node)
 {
 	struct parts parts = find_parts(omp, node);
 
-	if (!parts.to)
-		return STACK_NO_LOCATION;
-	return omp->rewriting->process->stacks.nodes.items[omp->path.items[parts.to - 1]].location;
+	return parts.to ? omp->path.items[parts.to - 1] : STACK_ROOT;
+}
+
+/* … its location, or STACK_NO_LOCATION. */
+static uint32_t site_of(struct omp *omp, uint32_t node)
+{
+	uint32_t site = node_of_site(omp, node);
+
+	return site == STACK_ROOT ? STACK_NO_LOCATION
+				  : omp->rewriting->process->stacks.nodes.items[site].location;
 }
 
 /* Where the function begins that has the code of a location; 0: nobody knows. */
@@ -554,6 +561,8 @@ static struct omp_construct kept_construct(struct omp *omp, struct construct *co
 		kept.function =
 			symbols_place(rewriting->session, rewriting->experiment, rewriting->process,
 				      entry_location(omp, construct), &object, &address);
+	if (construct->is_known)
+		kept.node = node_of_site(omp, construct->stack);
 	if (construct->is_known && kept.function == FUNCTION_UNKNOWN)
 		kept.site = site_of(omp, construct->stack);
 	kept.key = kept.function == FUNCTION_UNKNOWN ? key_of_place(rewriting, kept.site)

@@ -119,6 +119,7 @@ struct session_group {
 struct omp_construct {
 	uint32_t function; /* that its code was made into; FUNCTION_UNKNOWN: not known */
 	uint32_t site;	   /* the location that encounters it, or STACK_NO_LOCATION */
+	uint32_t node;	   /* … on the stack that encounters it, or STACK_ROOT */
 	uint64_t key;	   /* of its function, or else of its place; 0: neither is known */
 	uint32_t first;	   /* the number of the first one with that key, or its own */
 	uint32_t parent;   /* the number of the one that it is in, or 0 */

@@ -129,6 +129,11 @@ bool next_program_exports(const char *name);
  * which dlsym may allocate is not the program's.
  */
 #define NEXT_CONSTRUCTOR __attribute__((constructor(101)))
+/*
+ * The one that begins the recording, in whatever order files are linked: what it is to find is set
+ * by those before, what goes by whether it has begun is a constructor without a number.
+ */
+#define START_CONSTRUCTOR __attribute__((constructor(102)))
 /* Has dlerror say nothing of names that are not there, and free what it had to say. */
 void next_forget_failures(void);
 

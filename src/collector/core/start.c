@@ -294,7 +294,7 @@ static int set_up(const char *label)
 	return 0;
 }
 
-__attribute__((constructor)) static void start(int count, char **arguments)
+START_CONSTRUCTOR static void start(int count, char **arguments)
 {
 	(void)count;
 	own_time_enter();

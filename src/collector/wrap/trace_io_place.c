@@ -2,6 +2,7 @@
 #include "collector/wrap/trace_io_place.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/next_functions.h"
 
 #include <sys/single_threaded.h>
 
@@ -217,7 +218,7 @@ static void finish(void)
 	for_all(settle);
 }
 
-__attribute__((constructor)) static void install(void)
+NEXT_CONSTRUCTOR static void install(void)
 {
 	io_streams_begin = begin;
 	io_streams_finish = finish;

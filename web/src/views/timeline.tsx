@@ -172,7 +172,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 		let y = 0;
 		return lanes.map((lane) => {
 			const ownBands = bands?.events.filter((e) => lane.members.includes(e.lane)) ?? [];
-			const kinds = rowKinds.filter((k) => (lane.kinds[k] ?? 0) > 0 || (k === 'held' && ownBands.some((e) => e.kind === k)));
+			const kinds = rowKinds.filter((k) => (lane.kinds[k] ?? 0) > 0 || ownBands.some((e) => e.kind === k));
 			const own = events ? events.events.filter((e) => lane.members.includes(e.lane)) : [];
 			const charts = stacksShown && lane.members.length === 1 ? flameChart(own, events!.stacks, events!.frames) : [];
 			const depth = Math.min(40, charts.reduce((d, c) => Math.max(d, c.depth + 1), 0));

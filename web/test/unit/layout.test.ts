@@ -80,6 +80,14 @@ test('lanes of a part of the time are found among all lanes', () => {
 	assert.equal(events.events[0]!.lane, 1);
 });
 
+test('waits of OpenMP are waits, its regions are bands of their own', () => {
+	const whole = readCells(answer({ lanes, cells: 1, cell_s: 2, begin_s: 0, end_s: 2, rows: [] }));
+	const types = ['region', 'critical section', 'tasks', 'lock', 'atomic', 'ordered section'];
+	const { events } = readEvents(answer({ lanes, frames, stacks: [], rows: types.map((type, i) => ({ lane: 0, kind: 'omp', type, begin_s: i, end_s: i + 1 })) }), whole.lanes);
+	assert.deepEqual(events.map((e) => e.kind), ['omp', 'sync', 'omp', 'sync', 'sync', 'sync']);
+	assert.deepEqual(events.map((e) => e.type), types);
+});
+
 test('a flame chart joins what follows at once and has the same callers', () => {
 	const event = (begin: number, end: number, stack: number) => ({ lane: 0, kind: 'clock', type: 'user', begin, end, stack, row: {} });
 	const stacks = [[3, 1, 0], [2, 1, 0]];
