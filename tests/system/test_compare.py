@@ -477,3 +477,37 @@ def named_again_in_a_group(t):
             expected = t.print(all_of, '-metrics', 'e.user:name', *words, '-functions', paths[0])[-1]
             got = server.print(['functions'], settings=[['metrics', 'e.user:name'], *settings]).json['results'][0]
             t.equal(got['rows'], expected['rows'], f'helio view: {settings}')
+
+
+def listed(t, command, experiments, *settings):
+    """[(kind, text, values)] of a listing's rows, and the warnings."""
+    words = ('print', '-printmode', 'json', '-metrics', 'e.totalcpu:name', *settings, *command, *experiments)
+    result = t.run(t.helio, *words)
+    t.equal(result.status, 0, f'{words}: {result.err}')
+    answer = [json.loads(line) for line in result.out.splitlines() if line.startswith('{')][-1]
+    keys = [metric['name'] for metric in answer['metrics'] if metric['unit'] == 's']
+    return [(row['kind'], row['name'], [row.get(key) for key in keys]) for row in answer['rows']], result.out + result.err
+
+
+@test
+def listings(t):
+    """Source and disassembly of compared experiments have for each line what each has alone; another build is not set beside them."""
+    runs = [t.collect(t.target('shares'), steps, options=('-p', 'hi')).experiment for steps in (100, 300)]
+    for command in (('-source', 'c'), ('-disasm', 'c')):
+        alone = [{row[:2]: row[2][0] for row in listed(t, command, [run])[0] if row[2][0] is not None} for run in runs]
+        t.check(all(sum(values.values()) > 0 for values in alone), f'{command}: they have values')
+        for setting, value in (('on', lambda a, b: b), ('delta', lambda a, b: b - a), ('ratio', lambda a, b: 1 if a == b else b / a if a else math.inf)):
+            rows = [row for row in listed(t, command, runs, '-compare', setting)[0] if row[2][0] is not None]
+            t.equal({row[:2] for row in rows}, set(alone[0]) | set(alone[1]), f'{command} {setting}: lines with code')
+            for row in rows:
+                a, b = (values.get(row[:2], 0) for values in alone)
+                t.near(row[2][0], a, f'{command} {setting}: the first at {row[1]}', absolute=1e-9)
+                if math.isfinite(value(a, b)):
+                    t.near(row[2][1], value(a, b), f'{command} {setting}: the second at {row[1]}', absolute=1e-9)
+    other = t.directory / 'shares'
+    include = HERE.parent / 'targets'
+    t.equal(t.run('gcc', '-O1', '-g', f'-I{include}', '-o', other, include / 'shares.c', '-lpthread').status, 0, 'gcc')
+    run = t.collect(other, 100, options=('-p', 'hi')).experiment
+    rows, said = listed(t, ('-source', 'c', '1'), [runs[0], run], '-compare', 'on')
+    t.check('is of another build of shares' in said, said[-600:])
+    t.check(all(row[2][1] is None for row in rows) and any(row[2][0] for row in rows), f'another build: {rows[:8]}')

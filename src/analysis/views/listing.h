@@ -32,6 +32,24 @@ struct listing {
 	uint32_t first_line_group; /* that of line 0; 0: there are none */
 };
 
+/* What a listing answers: the view's question, and how it went. */
+struct listing_question {
+	struct session *session;
+	const struct listing_request *request;
+	struct listing_header *header;
+	struct diag_list *diags; /* NULL: of a part that is compared, of which nothing is said */
+	bool *done;
+};
+typedef void listing_fill(struct tally *tally, const struct query *query, const void *question,
+			  struct table *table);
+/*
+ * The listing, or the listings of the compared groups side by side.  False: there is none, and the
+ * table is none; diags says why.
+ */
+bool listing_run(struct session *session, const struct query *query,
+		 const struct listing_request *request, struct listing_header *header,
+		 struct table *table, struct diag_list *diags, listing_fill *fill);
+
 /* Fills the header and opens the source. */
 void listing_begin(struct listing *listing);
 /* The name of a function, as the query wants it; lives as long as the table. */

@@ -415,49 +415,61 @@ static bool add_native(struct disassembly *code)
 	return is_native;
 }
 
-bool view_disassembly(struct session *session, const struct query *query,
-		      const struct listing_request *request, struct listing_header *header,
-		      struct table *table, struct diag_list *diags)
+static void say_no_code(const struct listing *listing, struct diag_list *diags)
 {
+	const struct listing_header *header = listing->header;
+
+	diag_add(diags, DIAG_ERROR, "The code of %s cannot be read: %s is %s",
+		 listing_function_name(listing, listing->request->function), header->load_object,
+		 header->provenance ? header->provenance : "not there");
+}
+
+static void fill(struct tally *tally, const struct query *query, const void *arg,
+		 struct table *table)
+{
+	const struct listing_question *question = arg;
+	struct session *session = question->session;
+	uint32_t number = question->request->function;
 	struct listing listing = {.session = session,
-				  .tally = tally_of(session, query),
+				  .tally = tally,
 				  .query = query,
-				  .request = request,
-				  .header = header,
+				  .request = question->request,
+				  .header = question->header,
 				  .table = table};
-	const struct function *function = &session->functions.items[request->function];
+	const struct function *function = &session->functions.items[number];
 	struct disassembly code = {
 		.listing = &listing,
-		.function = request->function,
+		.function = number,
 		.object = session->objects.items[function->object].object,
 		.address = function->address,
 		.is_bytecode = code_is_bytecode(function),
 	};
 
-	bool done = false;
-
 	listing_begin(&listing);
-	code.isa = code_isa(session, request->function, &table->arena);
+	code.isa = code_isa(session, number, &table->arena);
 	if (code.isa)
-		code.bytes = code_bytes(session, request->function, &table->arena, &code.size);
+		code.bytes = code_bytes(session, number, &table->arena, &code.size);
 	if (code.bytes)
 		disassemble(&code);
-	if (code.bytes || (code.is_bytecode && add_native(&code))) {
-		table->title = "Annotated disassembly";
-		done = true;
+	*question->done = code.bytes || (code.is_bytecode && add_native(&code));
+	table->title = "Annotated disassembly";
+	if (*question->done) {
 		listing_finish(&listing);
 	} else {
-		diag_add(diags, DIAG_ERROR, "The code of %s cannot be read: %s is %s",
-			 listing_function_name(&listing, request->function), header->load_object,
-			 header->provenance ? header->provenance : "not there");
+		if (question->diags)
+			say_no_code(&listing, question->diags);
 		listing_drop(&listing);
-		table_fini(table);
 	}
 	if (code.isa)
 		isa_free(code.isa);
 	vec_fini(&code.instructions);
 	vec_fini(&code.rows);
 	vec_fini(&code.parts);
-	tally_release(listing.tally);
-	return done;
+}
+
+bool view_disassembly(struct session *session, const struct query *query,
+		      const struct listing_request *request, struct listing_header *header,
+		      struct table *table, struct diag_list *diags)
+{
+	return listing_run(session, query, request, header, table, diags, fill);
 }

@@ -7,6 +7,7 @@
 #include "analysis/metric/metric_values.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/symbols.h"
+#include "analysis/tree/compare.h"
 #include "analysis/views/listing.h"
 #include "analysis/views/table_rows.h"
 #include "analysis/views/view_code.h"
@@ -278,4 +279,84 @@ void listing_finish(struct listing *listing)
 		if (!table->columns[i].choice.metric->is_static)
 			table->base[i] = code_total(&listing->sums, &table->columns[i].choice);
 	listing_drop(listing);
+}
+
+/* ---- compared groups ---- */
+
+/* What a group's call stacks go through: the load object itself, or one of its name. */
+struct object_use {
+	bool itself, namesake;
+};
+
+static struct object_use object_use_of(struct session *session, uint32_t object, uint32_t group)
+{
+	const struct code *code = code_of(session);
+	const struct load_object *objects = session->objects.items, *own = &objects[object];
+	struct object_use use = {0};
+
+	for (size_t i = 0; i < session->scanned.count && !use.itself; i++) {
+		const struct session_process *process = &session->scanned.items[i];
+		size_t locations = process->process->stacks.locations.count;
+
+		for (size_t k = 0; process->group == group && k < locations; k++) {
+			uint32_t pc = code->processes.items[i][k];
+			uint32_t of = pc == NODE_NONE ? object : code->pcs.items[pc].object;
+
+			use.itself |= pc != NODE_NONE && of == object;
+			use.namesake |= of != object &&
+					(own->is_program ? objects[of].is_program
+							 : !strcmp(objects[of].name, own->name));
+		}
+	}
+	return use;
+}
+
+/*
+ * Lines and instructions of another build are others: nothing of it is set beside these, and that
+ * is said.
+ */
+static void leave_out_builds(struct session *session, uint32_t object, struct table *table,
+			     struct diag_list *diags)
+{
+	for (uint32_t group = 1; group <= session_group_count(session); group++) {
+		struct object_use use = object_use_of(session, object, group);
+
+		if (use.itself || !use.namesake)
+			continue;
+		for (size_t i = 0; i < table->column_count; i++) {
+			struct column *column = &table->columns[i];
+
+			column->not_recorded |= column->group == group ||
+						(group == 1 && column->form != COLUMN_VALUE);
+		}
+		diag_add(diags, DIAG_WARNING,
+			 "%s is of another build of %s, whose lines and instructions are not set "
+			 "beside these: `lines' compares builds, by function and line",
+			 session_group_name(session, group - 1),
+			 session->objects.items[object].name);
+	}
+}
+
+bool listing_run(struct session *session, const struct query *query,
+		 const struct listing_request *request, struct listing_header *header,
+		 struct table *table, struct diag_list *diags, listing_fill *fill)
+{
+	struct listing_header unused;
+	bool done = false, part_done;
+	const struct listing_question whole = {session, request, header, diags, &done};
+	const struct listing_question part = {session, request, &unused, NULL, &part_done};
+
+	view_run(session, query, &(struct view){fill, &whole, &part, ROWS_BY_NAME, ORDER_FIXED},
+		 table);
+	if (!done) {
+		table_fini(table);
+		return false;
+	}
+	if (query->compare != COMPARE_OFF && session_group_count(session) > 1)
+		leave_out_builds(session,
+				 request->function != CODE_NONE
+					 ? session->functions.items[request->function].object
+					 : request->object,
+				 table, diags);
+	return true;
 }

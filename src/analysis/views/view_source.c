@@ -275,24 +275,24 @@ static void say_no_lines(const struct listing *listing, struct diag_list *diags)
 			 name, listing->header->load_object);
 }
 
-bool view_source(struct session *session, const struct query *query,
-		 const struct listing_request *request, struct listing_header *header,
-		 struct table *table, struct diag_list *diags)
+static void fill(struct tally *tally, const struct query *query, const void *arg,
+		 struct table *table)
 {
-	struct listing listing = {.session = session,
-				  .tally = tally_of(session, query),
+	const struct listing_question *question = arg;
+	struct listing listing = {.session = question->session,
+				  .tally = tally,
 				  .query = query,
-				  .request = request,
-				  .header = header,
+				  .request = question->request,
+				  .header = question->header,
 				  .table = table};
 	struct source_listing source = {.listing = &listing};
 
 	listing_begin(&listing);
-	if (listing.file == LINES_NONE) {
-		say_no_lines(&listing, diags);
-		table_fini(table);
-		tally_release(listing.tally);
-		return false;
+	*question->done = listing.file != LINES_NONE;
+	if (!*question->done) {
+		if (question->diags)
+			say_no_lines(&listing, question->diags);
+		return;
 	}
 	table->title = "Annotated source";
 	find_code(&source);
@@ -304,6 +304,11 @@ bool view_source(struct session *session, const struct query *query,
 	source_code_fini(&source.code);
 	vec_fini(&source.strays);
 	hash_map_fini(&source.known_strays);
-	tally_release(listing.tally);
-	return true;
+}
+
+bool view_source(struct session *session, const struct query *query,
+		 const struct listing_request *request, struct listing_header *header,
+		 struct table *table, struct diag_list *diags)
+{
+	return listing_run(session, query, request, header, table, diags, fill);
 }

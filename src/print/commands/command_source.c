@@ -127,6 +127,7 @@ static bool print_listing(struct print *print, const char *command,
 	if (!view(print->session, &print->query, request, &header, &table, &diags))
 		return say_diags(print, &diags);
 
+	say_diags(print, &diags);
 	warn_of_source(print, &header);
 	result_init(&result, command, print->session);
 	part = result_table(&result, &table, SHAPE_LISTING, heading_of(&header));
