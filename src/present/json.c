@@ -554,9 +554,7 @@ static void put_result(struct presenter *presenter, const struct result *result,
 {
 	struct rendering rendering;
 
-	if (result->is_plain)
-		text_result(presenter->output, result, NULL);
-	if (result->is_plain || result->audience == FOR_PEOPLE)
+	if (result->audience == FOR_PEOPLE)
 		return;
 	rendering =
 		(struct rendering){.extra = json_object(), .metrics = json_array(), .slab = slab};

@@ -445,6 +445,14 @@ def report_without_clock(t):
 
 
 @test
+def of_nothing(t):
+    """What cannot be shown is said: a range that ends before it begins, a picture of no events."""
+    run = t.collect(t.target('flat'), '0.05', options=('-p', 'off'))
+    t.check('no event was recorded' in printed(t, '-flamegraph', run.experiment, status=1).err, 'no event')
+    t.check('-to 2 is before -from 5' in printed(t, '-timeline', '-from', '5', '-to', '2', run.experiment, status=1).err, 'a range')
+
+
+@test
 def report_without_leaks(t):
     """Heap data of a program that leaks nothing: the hottest places are those of what it allocated."""
     run = t.collect(t.target('malloc_heavy'), '1', options=('-p', 'off', '-H', 'on'))

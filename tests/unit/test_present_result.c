@@ -196,20 +196,6 @@ static void json_values(void **state)
 	expect_json(value_measure(UNIT_BYTES, 12), "12");
 }
 
-/* What is set is said in the same words everywhere, in JSON too. */
-static void plain(void **state)
-{
-	struct result result;
-
-	result_init(&result, "test", NULL);
-	result.is_plain = true;
-	result_note(&result, "a -> %s", "b");
-	expect(&result, "text", "a -> b\n");
-	expect(&result, ",", "a -> b\n");
-	expect(&result, "json", "a -> b\n");
-	result_fini(&result);
-}
-
 static void formats(void **state)
 {
 	struct presenter presenter = {.program = "test"};
@@ -230,7 +216,6 @@ int main(void)
 		cmocka_unit_test(facts),   cmocka_unit_test(audiences),
 		cmocka_unit_test(list),	   cmocka_unit_test(series),
 		cmocka_unit_test(formats), cmocka_unit_test(json_values),
-		cmocka_unit_test(plain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

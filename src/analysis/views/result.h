@@ -176,7 +176,6 @@ struct result {
 	const char *view;	       /* what was asked for: "functions" */
 	const struct session *session; /* of which, or NULL */
 	enum audience audience;	       /* of a setting: programs need none */
-	bool is_plain;		       /* the same words in every format: what is set */
 	struct metric_list metrics;    /* whose values the facts are */
 	struct part *first, *last;
 	struct arena arena; /* owns all but tables */

@@ -182,8 +182,12 @@ static bool make_table(struct print *print, const struct tree_part *part, struct
 	view_graph_tree(print->session, &print->query, part, table);
 	if (table->base[0] > 0)
 		return true;
-	say_error(print, "flamegraph: %s is 0 everywhere: choose another metric with sort",
-		  table->columns[0].choice.metric->title);
+	if (!print->query.sort.metric->is_static)
+		say_error(print, "flamegraph: %s is 0 everywhere: choose another metric with sort",
+			  table->columns[0].choice.metric->title);
+	else
+		say_error(print, "flamegraph: no event was recorded: helio collect -p on records "
+				 "what computes");
 	table_fini(table);
 	return false;
 }

@@ -89,7 +89,12 @@ static size_t list_models(struct result *result, const char *directory)
 
 	for (int i = 0; i < count; i++) {
 		if (has_suffix(entries[i]->d_name)) {
-			result_note(result, "%s/%s", directory, entries[i]->d_name);
+			char *path = xasprintf("%s/%s", directory, entries[i]->d_name);
+
+			part_set(result, result_line(result, "", ""), "model",
+				 value_text(result, path));
+			result_note(result, "%s", path);
+			free(path);
 			listed++;
 		}
 		free(entries[i]);
@@ -106,7 +111,6 @@ static bool command_machinemodel(struct print *print, char **arguments, size_t c
 
 	if (!count) {
 		result_init(&result, "machinemodel", print->session);
-		result.is_plain = true;
 		size_t listed = list_models(&result, ".");
 
 		if (home)

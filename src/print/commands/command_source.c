@@ -274,7 +274,8 @@ static bool command_inlines(struct print *print, char **arguments, size_t count)
 
 	if (!count) {
 		result_init(&result, "inlines", print->session);
-		result.is_plain = true;
+		part_set(&result, result_line(&result, "", ""), "inlines",
+			 value_text(&result, inlines_words[print->inlines]));
 		result_note(&result, "inlines %s", inlines_words[print->inlines]);
 		return print_answer(print, &result);
 	}
@@ -341,10 +342,14 @@ static bool command_pathmap(struct print *print, char **arguments, size_t count)
 		return true;
 	}
 	result_init(&result, "pathmap", print->session);
-	result.is_plain = true;
-	for (size_t i = 0; i < settings->maps.count; i++)
-		result_note(&result, "%s -> %s", settings->maps.items[i].old_prefix,
-			    settings->maps.items[i].new_prefix);
+	for (size_t i = 0; i < settings->maps.count; i++) {
+		const struct source_map *map = &settings->maps.items[i];
+		struct part *line = result_line(&result, "", "");
+
+		part_set(&result, line, "old", value_text(&result, map->old_prefix));
+		part_set(&result, line, "new", value_text(&result, map->new_prefix));
+		result_note(&result, "%s -> %s", map->old_prefix, map->new_prefix);
+	}
 	return print_answer(print, &result);
 }
 

@@ -42,6 +42,15 @@ static bool read_option(struct print *print, const char *option, const char *val
 	return command_read_count(print, "timeline -events", value, &request->first);
 }
 
+static bool check_range(struct print *print, const struct timeline_request *request)
+{
+	uint64_t begin_ns = request->range.begin_ns, end_ns = request->range.end_ns;
+
+	return !end_ns || end_ns >= begin_ns ||
+	       say_error(print, "%s: -to %.9g is before -from %.9g", request->command,
+			 (double)end_ns / 1e9, (double)begin_ns / 1e9);
+}
+
 bool command_read_timeline(struct print *print, char **arguments, size_t count,
 			   struct timeline_request *request)
 {
@@ -64,7 +73,7 @@ bool command_read_timeline(struct print *print, char **arguments, size_t count,
 			return false;
 		request->has_count = true;
 	}
-	return true;
+	return check_range(print, request);
 }
 
 static void add_cells(struct print *print, struct result *result,
