@@ -203,13 +203,13 @@ static inline bool is_ours(struct thread *thread)
 /* clock_is_recording, mostly without a look at the clock. */
 static inline bool is_recording(const struct thread *thread)
 {
-	bool stands;
+	bool paused;
 
 	if (collector.window_start_ns | collector.window_end_ns | thread->open.start_ns |
 	    thread->open.end_ns)
 		return clock_is_recording(thread, clock_now_ns());
-	recording_clock_ns(0, &stands);
-	return !stands;
+	recording_clock_ns(0, &paused);
+	return !paused;
 }
 
 /*

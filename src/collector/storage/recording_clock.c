@@ -22,11 +22,11 @@ void recording_clock_forget(void)
 	clock_word = &elsewhere;
 }
 
-uint64_t recording_clock_ns(uint64_t now_ns, bool *stands)
+uint64_t recording_clock_ns(uint64_t now_ns, bool *paused)
 {
 	uint64_t word = __atomic_load_n(clock_word, __ATOMIC_ACQUIRE);
 
-	*stands = word & CONTROL_STANDS;
+	*paused = word & CONTROL_PAUSED;
 	return control_clock(word, since_start(now_ns));
 }
 
