@@ -154,7 +154,7 @@ static __attribute__((noinline)) void throttle_switches(uint64_t now_ns, uint64_
 		hand_over("too many context switches for perf events: the monitor engine goes on");
 		return;
 	}
-	if (holder_breathe())
+	if (holder_pause_switches())
 		return;
 	control(&switches_fd, PERF_EVENT_IOC_DISABLE);
 	if (rawthread_start(rearm, rearm_stack, sizeof(rearm_stack), false) < 0) {
@@ -530,7 +530,7 @@ void perf_engine_begin_program(const struct thread *thread)
 		set_interval(ticking(), phase_step_delay_ns(thread));
 }
 
-void perf_engine_breathed(void)
+void perf_engine_switches_resumed(void)
 {
 	switches_begin_window();
 	atomic_store(&switches_off, 0);
