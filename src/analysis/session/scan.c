@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans.  The runs of a process are dealt out in stretches of equal numbers of rows, one per
+ * Scans.  The runs of a process are divided into ranges of equal numbers of rows, one per
  * thread; small processes are not worth a thread.  Each thread goes through all runs, and leaves
  * out what is not its own: a list of them would take more memory than runs of one event.
  */
