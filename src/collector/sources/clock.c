@@ -478,7 +478,7 @@ void clock_settle(struct thread *thread, uint32_t stack)
 		skip_to(thread, &whole);
 }
 
-void clock_leave_off(struct thread *thread)
+void clock_account_to_now(struct thread *thread)
 {
 	struct clock_reading reading;
 
@@ -492,7 +492,7 @@ void clock_leave_off(struct thread *thread)
 		enter_pause(thread, &whole);
 }
 
-void clock_settle_left(struct thread *thread, uint32_t stack)
+void clock_settle_accounted(struct thread *thread, uint32_t stack)
 {
 	if (!thread->clock.paused)
 		settle(thread, stack);

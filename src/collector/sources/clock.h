@@ -48,9 +48,9 @@ bool clock_has_waits(const struct thread *thread);
 void clock_settle(struct thread *thread, uint32_t stack);
 
 /* Accounts for the calling thread's time up to now; writes nothing, but for a pause that began. */
-void clock_leave_off(struct thread *thread);
+void clock_account_to_now(struct thread *thread);
 /* … and this writes it. */
-void clock_settle_left(struct thread *thread, uint32_t stack);
+void clock_settle_accounted(struct thread *thread, uint32_t stack);
 
 /* The same for another thread, found blocked or running from outside (thread lock held). */
 void clock_settle_other(struct thread *thread);

@@ -256,7 +256,7 @@ static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
 	if (wished & HOLDING_REST) {
 		switch_some(true, PERF_EVENT_IOC_DISABLE);
 		ends->rest_ns = clock_now_ns() + atomic_load(&holding.rest_ns);
-		overhead_say();
+		overhead_warn();
 	}
 	if (is_over(&ends->switch_pause_ns, now_ns)) {
 		if (!is_off())

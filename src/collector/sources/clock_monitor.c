@@ -581,7 +581,7 @@ static uint64_t looks_rest_ns(void)
 	looked_ns = now_ns;
 	if (engine_signals_harm() && !collector.late) /* else a write to a file is for nothing */
 		own_use_note_look(cpu_ns);
-	overhead_say();
+	overhead_warn();
 	return rest_ns;
 }
 
@@ -647,7 +647,7 @@ static void monitor(void)
 		tick.known = tick.idle = 0;
 		thread_for_each(look_at, &tick);
 		plan_gap(&tick);
-		clock_say_hidden();
+		clock_warn_hidden();
 		if (tick.now_ns - searched_ns > SEARCH_NS) {
 			search(&tick);
 			tick.alone = rawthread_only_ours_are_left(tick.dir) ? tick.alone + 1 : 0;

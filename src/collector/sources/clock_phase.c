@@ -20,7 +20,7 @@
  * first step the next one begins with (clock_line.c); where nothing is the first tick is random.
  *
  * Threads that run when another one ends the process, or makes it another program, have no next one
- * either: see phase_gather.
+ * either: see phase_collect_unsampled.
  */
 #include "collector/sources/clock_phase.h"
 #include "collector/core/clock_look.h"
@@ -71,7 +71,7 @@ enum { SLOT_FREE, SLOT_BUSY, SLOT_FULL };
 
 static struct slot slots[SLOTS];
 static _Atomic uint64_t phases;
-static _Atomic int gatherer; /* the thread that ends the recording */
+static _Atomic int ending_tid; /* the thread that ends the recording */
 static uint64_t kernel_tick_ns = 4 * 1000 * 1000;
 
 /* ---- lengths ---- */
@@ -225,7 +225,7 @@ static void hand_on(const struct thread *thread, uint64_t end_cpu_ns)
 
 void phase_forget(void)
 {
-	atomic_store(&gatherer, 0);
+	atomic_store(&ending_tid, 0);
 	for (int i = 0; i < SLOTS; i++)
 		if (atomic_load(&slots[i].state) !=
 		    SLOT_FREE) /* a page is not copied for nothing */
@@ -294,9 +294,9 @@ void phase_leave_process(void)
 
 /* ---- charging ---- */
 
-static bool is_gathered(const struct thread *thread)
+static bool is_collected(const struct thread *thread)
 {
-	int tid = atomic_load_explicit(&gatherer, memory_order_relaxed);
+	int tid = atomic_load_explicit(&ending_tid, memory_order_relaxed);
 
 	return tid && thread->start_routine && tid == sys_gettid();
 }
@@ -312,11 +312,11 @@ static void charge(struct thread *thread, uint64_t ns, uint32_t state, uint32_t 
 	thread->clock.cpu_pending_ns += part;
 }
 
-/* Nobody's; or at the end of a recording of who has ticks: see phase_gather. */
+/* Nobody's; or at the end of a recording of who has ticks: see phase_collect_unsampled. */
 static inline __attribute__((always_inline)) void charge_nobody(struct thread *thread, uint64_t ns,
 								uint32_t state)
 {
-	if (!is_gathered(thread)) {
+	if (!is_collected(thread)) {
 		charge(thread, ns, state, FORMAT_NO_STACK, NULL);
 		return;
 	}
@@ -591,15 +591,15 @@ struct last_tick {
 	struct runtime_context context;
 };
 
-/* The gatherer's alone. */
+/* Of the thread that ends the recording alone. */
 static struct last_tick last_ticks[LAST_TICKS];
 static uint32_t last_count;
 
-void phase_gather(void)
+void phase_collect_unsampled(void)
 {
 	int nobody = 0;
 
-	atomic_compare_exchange_strong(&gatherer, &nobody, sys_gettid());
+	atomic_compare_exchange_strong(&ending_tid, &nobody, sys_gettid());
 }
 
 static bool lock(struct thread *thread)
@@ -686,7 +686,7 @@ static void share(struct thread *thread, uint32_t start)
 		charge_tick(thread, thread->clock.phase.rest_ns / parts--, tick);
 }
 
-static void spread_rest(struct thread *thread, void *unused)
+static void distribute_rest(struct thread *thread, void *unused)
 {
 	(void)unused;
 	if (!thread->clock.phase.rest_ns || !lock(thread))
@@ -701,14 +701,14 @@ static void spread_rest(struct thread *thread, void *unused)
 	thread_unlock(thread);
 }
 
-void phase_spread(void)
+void phase_distribute_unsampled(void)
 {
-	if (atomic_load(&gatherer) != sys_gettid())
+	if (atomic_load(&ending_tid) != sys_gettid())
 		return;
 	last_count = 0;
 	thread_for_each(note_last_tick, NULL);
-	thread_for_each(spread_rest, NULL);
-	atomic_store(&gatherer, 0);
+	thread_for_each(distribute_rest, NULL);
+	atomic_store(&ending_tid, 0);
 }
 
 /* ---- ticks ---- */
