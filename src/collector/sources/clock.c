@@ -446,10 +446,10 @@ void clock_begin_program(struct thread *thread)
 bool clock_met_switch(const struct thread *thread)
 {
 	return switches_are_seen() && switches_pauses() == thread->clock.switch_pauses &&
-	       clock_has_waited(thread);
+	       clock_has_unaccounted_wait(thread);
 }
 
-bool clock_has_waits(const struct thread *thread)
+bool clock_waits_need_stack(const struct thread *thread)
 {
 	const struct clock_account *clock = &thread->clock;
 	struct clock_reading now;

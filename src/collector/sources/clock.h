@@ -41,8 +41,9 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs);
  */
 bool clock_met_switch(const struct thread *thread);
 
-/* Whether the calling thread has waits on its account that are worth a call stack. */
-bool clock_has_waits(const struct thread *thread);
+/* Whether the calling thread has waited for so long, since its last event, that it is worth a call
+ * stack. */
+bool clock_waits_need_stack(const struct thread *thread);
 /* Accounts for everything up to now; `stack` is where waits were that no event has told of. For the
  * calling thread. */
 void clock_settle(struct thread *thread, uint32_t stack);

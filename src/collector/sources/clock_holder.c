@@ -24,7 +24,7 @@
 #include "collector/core/time.h"
 #include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_event.h"
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_phase.h"

@@ -30,15 +30,15 @@
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_engine.h"
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/sources/clock_interval.h"
 #include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_queue.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/sources/clock_sigwait.h"
 #include "collector/sources/clock_state.h"
 #include "collector/sources/clock_stop.h"
-#include "collector/sources/clock_takers.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/sources/overhead.h"
 #include "collector/storage/own_use.h"
@@ -444,8 +444,8 @@ static void look_at(struct thread *thread, void *arg)
 		end_wait(thread, tid, tick->resumed);
 	}
 	clock_look_call(&thread->files, &remote);
-	takers_note(thread, &remote);
-	takers_say(thread, &remote);
+	sigwait_note(thread, &remote);
+	sigwait_warn(thread, &remote);
 	if (remote.blocked)
 		tick->idle += idled;
 	if (remote.blocked || remote.hidden)
@@ -766,5 +766,5 @@ void monitor_engine_forget(void)
 	atomic_store(&engine_monitor, 0);
 	atomic_store(&sending, 0);
 	atomic_store(&files_wanted, 0);
-	takers_forget();
+	sigwait_forget();
 }

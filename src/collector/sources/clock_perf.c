@@ -40,7 +40,7 @@
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_event.h"
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/sources/clock_interval.h"
 #include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_monitor.h"
@@ -355,7 +355,7 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 
 	/* Where time is short a preemption's can wait for the next event. */
 	if (event == PERF_EVENT_SWITCH && thread && overhead_is_limited() &&
-	    !clock_has_waited(thread))
+	    !clock_has_unaccounted_wait(thread))
 		return;
 	if (event == PERF_EVENT_TICK && is_in_lengthened_interval(thread)) {
 		take_met_switch(thread, &regs);

@@ -8,7 +8,7 @@
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/traced_time.h"
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/text.h"

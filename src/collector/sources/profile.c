@@ -9,7 +9,7 @@
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_holder.h"
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/sources/clock_interval.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
@@ -161,7 +161,7 @@ static uint32_t own_stack(void)
 	if (!thread)
 		return FORMAT_NO_STACK;
 	thread_lock(thread);
-	if (clock_has_waits(thread))
+	if (clock_waits_need_stack(thread))
 		stack = stack_of_caller(thread);
 	thread_unlock(thread);
 	return stack;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 
 #include "collector/arch/sys.h"
 

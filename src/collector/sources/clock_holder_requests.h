@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others ask of the holder of threads' perf events (clock_holder.h): by words in memory. */
-#ifndef HELIO_COLLECTOR_CLOCK_HOLDING_H
-#define HELIO_COLLECTOR_CLOCK_HOLDING_H
+/* Requests to the holder of threads' perf events (clock_holder.h), by words in memory. */
+#ifndef HELIO_COLLECTOR_CLOCK_HOLDER_REQUESTS_H
+#define HELIO_COLLECTOR_CLOCK_HOLDER_REQUESTS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
