@@ -155,6 +155,14 @@ void arena_fini(struct arena *arena)
 	*arena = (struct arena){0};
 }
 
+const char *diag_level_name(enum diag_level level)
+{
+	static const char *const names[] = {
+		[DIAG_NOTE] = "note", [DIAG_WARNING] = "warning", [DIAG_ERROR] = "error"};
+
+	return names[level];
+}
+
 static void diag_push(struct diag_list *list, enum diag_level level, char *text)
 {
 	struct diag *diag = vec_push(list);

@@ -22,6 +22,8 @@ enum status {
 };
 
 enum diag_level { DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
+/* "note", "warning", "error", as JSON has it. */
+const char *diag_level_name(enum diag_level level);
 
 /* One message: a sentence without a trailing full stop or newline. */
 struct diag {

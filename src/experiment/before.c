@@ -186,7 +186,7 @@ void before_add(struct experiment *experiment)
 
 		if (is_told(&execs, process) && !find_between(&execs, process) &&
 		    read_before(experiment, process, &user_us, &system_us))
-			experiment_profile_begin(
+			experiment_profile_add_before(
 				&process->profile, user_us, system_us,
 				experiment_stacks_stand_in(&process->stacks, FORMAT_PC_BEFORE));
 	}

@@ -87,7 +87,7 @@ static void end_process(const struct experiment *experiment, struct process *pro
 		log->last_ns = life->end_ns;
 	tell_counters(log, life);
 	if (process->profile.threads.count)
-		experiment_profile_end(
+		experiment_profile_add_tails(
 			&process->profile, life->end_ns / 1000,
 			experiment_stacks_stand_in(&process->stacks, FORMAT_PC_NO_STACK), rest);
 }
@@ -98,7 +98,7 @@ static void end_threads(struct process *process)
 	const struct experiment_profile *profile = &process->profile;
 
 	if (log_counters_agree(counters) && !profile->damaged)
-		experiment_profile_end_threads(&process->profile, counters->ends_cpu_ns / 1000);
+		experiment_profile_add_thread_ends(&process->profile, counters->ends_cpu_ns / 1000);
 }
 
 void experiment_settle_ends(struct experiment *experiment, struct diag_list *warnings)

@@ -76,9 +76,9 @@ struct matcher {
 	uint64_t bytes, blocks; /* live */
 	double variance;
 	struct half halves[2];
-	uint64_t noted;	      /* live bytes after the row before */
-	size_t stretch;	      /* of that row */
-	uint64_t stretch_end; /* the first ns after it, since the first event */
+	uint64_t noted;	    /* live bytes after the row before */
+	size_t range;	    /* of that row */
+	uint64_t range_end; /* the first ns after it, since the first event */
 };
 
 /* ---- live blocks ---- */
@@ -440,18 +440,17 @@ static void note_course(struct matcher *matcher, uint64_t time_ns)
 	uint64_t time = time_ns < heap->last_ns ? time_ns : heap->last_ns;
 	uint64_t since = time > heap->first_ns ? time - heap->first_ns : 0;
 
-	if (since >= matcher->stretch_end) {
-		size_t stretch = (size_t)(since * (unsigned __int128)HEAP_STRETCHES / length);
-		unsigned __int128 end =
-			((stretch + 1) * length + HEAP_STRETCHES - 1) / HEAP_STRETCHES;
+	if (since >= matcher->range_end) {
+		size_t range = (size_t)(since * (unsigned __int128)HEAP_RANGES / length);
+		unsigned __int128 end = ((range + 1) * length + HEAP_RANGES - 1) / HEAP_RANGES;
 
-		for (; matcher->stretch < stretch; matcher->stretch++)
-			heap->most[matcher->stretch + 1] = matcher->noted;
-		matcher->stretch_end = end < UINT64_MAX ? (uint64_t)end : UINT64_MAX;
+		for (; matcher->range < range; matcher->range++)
+			heap->most[matcher->range + 1] = matcher->noted;
+		matcher->range_end = end < UINT64_MAX ? (uint64_t)end : UINT64_MAX;
 	}
 	matcher->noted = matcher->bytes;
-	if (matcher->bytes > heap->most[matcher->stretch])
-		heap->most[matcher->stretch] = matcher->bytes;
+	if (matcher->bytes > heap->most[matcher->range])
+		heap->most[matcher->range] = matcher->bytes;
 	if (matcher->bytes <= heap->peak_bytes)
 		return;
 	heap->peak_bytes = matcher->bytes;

@@ -29,8 +29,8 @@ enum heap_fate {
 	HEAP_FATES,
 };
 
-/* Equal stretches of the time from the first to the last event. */
-enum { HEAP_STRETCHES = 40 };
+/* Equal ranges of the time from the first to the last event. */
+enum { HEAP_RANGES = 40 };
 
 struct experiment_heap {
 	uint8_t *fate;	 /* by row of the trace: enum heap_fate; NULL: there are no rows */
@@ -42,10 +42,10 @@ struct experiment_heap {
 	uint64_t likely_bytes, likely_blocks;
 	double peak_variance; /* of the bytes, by the sampling */
 	uint64_t left_bytes, left_blocks;
-	uint64_t unmatched;	       /* releases of blocks that are not known */
-	uint64_t first_ns, last_ns;    /* events */
-	uint64_t most[HEAP_STRETCHES]; /* live bytes at most, by stretch */
-	bool searched; /* the process looked for pointers to the blocks at its end */
+	uint64_t unmatched;	    /* releases of blocks that are not known */
+	uint64_t first_ns, last_ns; /* events */
+	uint64_t most[HEAP_RANGES]; /* live bytes at most, by range */
+	bool searched;		    /* the process looked for pointers to the blocks at its end */
 };
 
 /* For a trace of heap events; of any other kind, or none, everything is 0. */

@@ -13,7 +13,7 @@ struct place {
 
 struct map_index {
 	const struct map_segment *segments;
-	VEC(struct place) places; /* where segments begin and end, each once; stretches follow */
+	VEC(struct place) places; /* where segments begin and end, each once: ranges follow */
 	size_t *first; /* of each node's segments in `items`; node 1 is the root, leaves last */
 	uint32_t *items;
 };
@@ -62,8 +62,8 @@ static int compare_begins(const void *a, const void *b, void *segments)
 	return x < y ? -1 : x > y;
 }
 
-/* The number of the stretch that begins there. */
-static size_t stretch_at(const struct map_index *index, uint64_t address)
+/* The number of the range that begins there. */
+static size_t range_at(const struct map_index *index, uint64_t address)
 {
 	return VEC_UP_TO(&index->places, address, address) - 1;
 }
@@ -72,8 +72,8 @@ static size_t stretch_at(const struct map_index *index, uint64_t address)
 static void add(struct map_index *index, uint32_t segment)
 {
 	size_t leaves = index->places.count;
-	size_t low = stretch_at(index, index->segments[segment].start) + leaves;
-	size_t high = stretch_at(index, index->segments[segment].end) + leaves;
+	size_t low = range_at(index, index->segments[segment].start) + leaves;
+	size_t high = range_at(index, index->segments[segment].end) + leaves;
 
 	for (; low < high; low /= 2, high /= 2) {
 		size_t nodes[2], count = 0;
@@ -153,7 +153,7 @@ static size_t begun_by(const struct map_index *index, size_t node, uint32_t epoc
 	return low;
 }
 
-/* The node of the stretch of a pc; 0: no segment is near. */
+/* The node of the range of a pc; 0: no segment is near. */
 static size_t leaf_of(const struct map_index *index, uint64_t pc)
 {
 	size_t before = VEC_UP_TO(&index->places, address, pc);

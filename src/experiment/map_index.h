@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Segments of a map that overlap in great number, by address and epoch: what a map.xml that
- * somebody has made for it could otherwise make every look-up walk over.  A tree over the stretches
+ * somebody has made for it could otherwise make every look-up walk over.  A tree over the ranges
  * between the segments' ends: each segment is in the few nodes that make it up, and a node has its
  * segments by their first epoch.
  */

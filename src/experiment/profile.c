@@ -426,8 +426,8 @@ void experiment_profile_bind(struct experiment_profile *profile, struct stack_tr
 			 stacks->present ? "" : " because there is no file stacks");
 }
 
-void experiment_profile_begin(struct experiment_profile *profile, uint64_t user_us,
-			      uint64_t system_us, uint32_t node)
+void experiment_profile_add_before(struct experiment_profile *profile, uint64_t user_us,
+				   uint64_t system_us, uint32_t node)
 {
 	struct profile_reader reader = {.profile = profile, .stack = node, .cpu = PROFILE_NO_CPU};
 	struct profile_segment first;
@@ -490,8 +490,8 @@ static void add_rest(struct profile_reader *reader, struct profile_rest *rest, u
 	rest->system_us -= us - user_us;
 }
 
-void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node,
-			    struct profile_rest rest)
+void experiment_profile_add_tails(struct experiment_profile *profile, uint64_t end_us,
+				  uint32_t node, struct profile_rest rest)
 {
 	/* A thread that has long been without an event has hardly used more than others. */
 	enum { TAIL_US = 20000 };
@@ -563,7 +563,7 @@ static struct last_event *last_events(const struct experiment_profile *profile)
 	return last;
 }
 
-void experiment_profile_end_threads(struct experiment_profile *profile, uint64_t cpu_us)
+void experiment_profile_add_thread_ends(struct experiment_profile *profile, uint64_t cpu_us)
 {
 	struct profile_reader reader = {.profile = profile, .cpu = PROFILE_NO_CPU};
 	struct last_event *last = last_events(profile);

@@ -69,8 +69,8 @@ struct experiment_profile {
 	uint64_t dropped;
 	uint64_t stackless; /* events whose call stack is missing, after profile_bind */
 	uint64_t last_us;   /* the latest time of an event */
-	uint64_t ends_us;   /* CPU time added by experiment_profile_end_threads */
-	uint64_t before_us; /* … by experiment_profile_begin */
+	uint64_t ends_us;   /* CPU time added by experiment_profile_add_thread_ends */
+	uint64_t before_us; /* … by experiment_profile_add_before */
 	bool damaged;
 	struct block_counts counts;
 };
@@ -132,8 +132,8 @@ void experiment_profile_bind(struct experiment_profile *profile, struct stack_tr
  * Before its recording the first thread used so much CPU time, at `node`.  That is in no state_us
  * and not in its life.  Nothing where there is no thread.
  */
-void experiment_profile_begin(struct experiment_profile *profile, uint64_t user_us,
-			      uint64_t system_us, uint32_t node);
+void experiment_profile_add_before(struct experiment_profile *profile, uint64_t user_us,
+				   uint64_t system_us, uint32_t node);
 
 /* How much of `us` of CPU time was user time, where it came in these parts. */
 uint64_t profile_user_part(uint64_t us, uint64_t user_us, uint64_t system_us);
@@ -147,13 +147,13 @@ struct profile_rest {
  * Threads that have not ended did until `end_us`: since their last event they waited at `node`, but
  * for `rest`, which is divided among them.
  */
-void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node,
-			    struct profile_rest rest);
+void experiment_profile_add_tails(struct experiment_profile *profile, uint64_t end_us,
+				  uint32_t node, struct profile_rest rest);
 
 /*
  * Threads that have ended used `cpu_us` of CPU time between them after their last events: in
  * equal parts, as the kernel's work at the call stack of that event.
  */
-void experiment_profile_end_threads(struct experiment_profile *profile, uint64_t cpu_us);
+void experiment_profile_add_thread_ends(struct experiment_profile *profile, uint64_t cpu_us);
 
 #endif

@@ -3,7 +3,7 @@
  * Pausing and resuming a recording, from inside the program or from outside.
  *
  * Each experiment has a recording clock, which runs as CLOCK_MONOTONIC does and
- * stands while the recording is paused.  The difference between two readings is the time
+ * is stopped while the recording is paused.  The difference between two readings is the time
  * that was recorded between them, however many pauses fell into it: nobody has to be told of
  * a pause, and a thread that sleeps through several is right when it wakes up.
  *
@@ -12,7 +12,7 @@
  * signal reaches the program and no call of it is disturbed.  Times are ns since the
  * founder's start.
  *   runs:    the sum of all pauses so far
- *   stands:  CONTROL_STANDS | the clock's reading, and CONTROL_FINAL if it stands for good
+ *   paused:  CONTROL_PAUSED | the clock's reading, and CONTROL_FINAL if recording has ended
  */
 #ifndef HELIO_FORMAT_CONTROL_H
 #define HELIO_FORMAT_CONTROL_H
@@ -21,7 +21,7 @@
 
 #include <stdbool.h>
 
-#define CONTROL_STANDS ((uint64_t)1 << 63)
+#define CONTROL_PAUSED ((uint64_t)1 << 63)
 #define CONTROL_FINAL  ((uint64_t)1 << 62)
 
 enum { CONTROL_OFFSET = FORMAT_BLOCK_ALIGN - sizeof(uint64_t) };
@@ -29,32 +29,32 @@ enum { CONTROL_OFFSET = FORMAT_BLOCK_ALIGN - sizeof(uint64_t) };
 /* The recording clock at `time_ns`. */
 static inline uint64_t control_clock(uint64_t word, uint64_t time_ns)
 {
-	return word & CONTROL_STANDS ? word & ~(CONTROL_STANDS | CONTROL_FINAL) : time_ns - word;
+	return word & CONTROL_PAUSED ? word & ~(CONTROL_PAUSED | CONTROL_FINAL) : time_ns - word;
 }
 
-/* Stops the clock, with CONTROL_FINAL for good. False: it stands already, and is left as it is. */
+/* Stops the clock, with CONTROL_FINAL for good. False: it is stopped already, and is left so. */
 static inline bool control_stop(uint64_t *word, uint64_t time_ns, uint64_t final)
 {
 	uint64_t before = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	uint64_t after;
 
 	do {
-		if (before & CONTROL_FINAL || (before & CONTROL_STANDS && !final))
+		if (before & CONTROL_FINAL || (before & CONTROL_PAUSED && !final))
 			return false;
-		after = CONTROL_STANDS | final | control_clock(before, time_ns);
+		after = CONTROL_PAUSED | final | control_clock(before, time_ns);
 	} while (!__atomic_compare_exchange_n(word, &before, after, true, __ATOMIC_ACQ_REL,
 					      __ATOMIC_ACQUIRE));
 	return true;
 }
 
-/* The clock goes on. False: it runs already, or stands for good. */
+/* The clock goes on. False: it runs already, or is stopped for good. */
 static inline bool control_go_on(uint64_t *word, uint64_t time_ns)
 {
 	uint64_t before = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	uint64_t after;
 
 	do {
-		if (before & CONTROL_FINAL || !(before & CONTROL_STANDS))
+		if (before & CONTROL_FINAL || !(before & CONTROL_PAUSED))
 			return false;
 		after = time_ns - control_clock(before, time_ns);
 	} while (!__atomic_compare_exchange_n(word, &before, after, true, __ATOMIC_ACQ_REL,

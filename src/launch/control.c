@@ -86,7 +86,7 @@ static const char *state_of(uint64_t word)
 {
 	if (word & CONTROL_FINAL)
 		return "stopped";
-	return word & CONTROL_STANDS ? "paused" : "recording";
+	return word & CONTROL_PAUSED ? "paused" : "recording";
 }
 
 /* The program itself has closed its experiment, or is about to end. */

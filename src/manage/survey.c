@@ -172,7 +172,7 @@ static enum survey_state find_state(struct survey *survey)
 		if (!survey_is_running(experiment, process))
 			continue;
 		survey->running_pid = process->log.pid;
-		if (!(control_word(process) & CONTROL_STANDS))
+		if (!(control_word(process) & CONTROL_PAUSED))
 			return SURVEY_RECORDING;
 	}
 	if (survey->running_pid)

@@ -71,13 +71,13 @@ bool object_identify(const struct object *object, struct object_identity *out);
  * OBJECT_NO_FUNCTION.  Of functions that overlap it is the one that begins
  * last.  Code that no symbol covers belongs to a function made up for it,
  * <static>@0xADDR (<lib.so>): one for each entry of
- * .eh_frame_hdr between two known functions, else one for the whole stretch.
+ * .eh_frame_hdr between two known functions, else one for the whole range.
  * Made-up functions come into being when they are asked for.
  */
 #define OBJECT_NO_FUNCTION UINT32_MAX
 uint32_t object_function_at(struct object *object, uint64_t address);
 /*
- * Makes up all of them: those of .eh_frame_hdr or, without that, of all stretches that are too long
+ * Makes up all of them: those of .eh_frame_hdr or, without that, of all ranges that are too long
  * for padding.
  */
 void object_make_up_functions(struct object *object);

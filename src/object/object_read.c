@@ -419,7 +419,7 @@ static bool is_signal_return(struct object *object, const struct span *span)
 	       !memcmp(bytes, x86_64, sizeof(bytes));
 }
 
-/* A function for a stretch of code that has no symbol; its span knows it from now on. */
+/* A function for a range of code that has no symbol; its span knows it from now on. */
 static uint32_t make_up_function(struct object *object, struct span *span)
 {
 	struct object_function *function = arena_new(&object->arena, struct object_function);

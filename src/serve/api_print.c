@@ -131,8 +131,6 @@ static void put_part(struct strbuf *out, const struct answer *answer,
 
 static json_t *messages_of(const struct answer *answer)
 {
-	static const char *const levels[] = {
-		[DIAG_NOTE] = "note", [DIAG_WARNING] = "warning", [DIAG_ERROR] = "error"};
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < answer->message_count; i++) {
@@ -142,8 +140,8 @@ static json_t *messages_of(const struct answer *answer)
 					  : json_integer(message->command);
 
 		json_array_append_new(
-			list, json_pack("{s:s, s:o, s:o}", "level", levels[message->level], "text",
-					json_text(message->text), "command", command));
+			list, json_pack("{s:s, s:o, s:o}", "level", diag_level_name(message->level),
+					"text", json_text(message->text), "command", command));
 	}
 	return list;
 }

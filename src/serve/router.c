@@ -9,7 +9,7 @@
 
 static const struct route {
 	const char *method, *path;
-	answer_request *answer;
+	route_handler *answer;
 } routes[] = {
 	{"POST", API "login", serve_login},   {"GET", API "bootstrap", serve_bootstrap},
 	{"POST", API "print", serve_print},   {"GET", API "progress", serve_progress},

@@ -88,10 +88,10 @@ void running_end(struct running *running);
 bool running_tell(void *running, double done);
 
 /* What a request of the table is answered by; body NULL: it had none. */
-typedef void answer_request(struct server *server, const struct request *request, json_t *body,
-			    struct reply *reply);
+typedef void route_handler(struct server *server, const struct request *request, json_t *body,
+			   struct reply *reply);
 
-answer_request serve_login, serve_bootstrap, serve_print, serve_progress, serve_cancel, serve_open,
+route_handler serve_login, serve_bootstrap, serve_print, serve_progress, serve_cancel, serve_open,
 	serve_names, serve_refresh, serve_close, serve_experiments, serve_doctor, serve_options,
 	serve_record, serve_recordings, serve_stop, serve_notes, serve_save, serve_quit;
 

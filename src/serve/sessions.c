@@ -321,22 +321,14 @@ void serve_names(struct server *server, const struct request *request, json_t *b
 
 /* ---- bootstrap ---- */
 
-static const char *level_name(enum diag_level level)
-{
-	static const char *const names[] = {
-		[DIAG_NOTE] = "note", [DIAG_WARNING] = "warning", [DIAG_ERROR] = "error"};
-
-	return names[level];
-}
-
 static json_t *json_messages(const struct diag_list *messages)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < messages->count; i++)
 		json_array_append_new(list, json_pack("{s:s, s:o}", "level",
-						      level_name(messages->items[i].level), "text",
-						      json_text(messages->items[i].text)));
+						      diag_level_name(messages->items[i].level),
+						      "text", json_text(messages->items[i].text)));
 	return list;
 }
 

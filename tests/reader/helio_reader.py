@@ -60,7 +60,7 @@ class Damaged(Exception):
 
 
 class Cursor:
-    """Varints out of a stretch of bytes."""
+    """Varints out of a range of bytes."""
 
     def __init__(self, data):
         self.data = data

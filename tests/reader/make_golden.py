@@ -208,7 +208,7 @@ def founder(directory):
 
 
 def child(directory):
-    """Killed while it ran: no end anywhere, blocks with room, a stretch of zeros, log and map without closing tags."""
+    """Killed while it ran: no end anywhere, blocks with room, a range of zeros, log and map without closing tags."""
     os.mkdir(directory)
     write(directory, 'log.xml', '<?xml version="1.0" encoding="UTF-8"?>\n<experiment version="1.0" producer="golden 1">\n'
           + PROCESS.format(pid=13, lineage='_f1', tstamp=5000) + '<event kind="warn')

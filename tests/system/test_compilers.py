@@ -1000,7 +1000,7 @@ def functions_of_one_name_and_names_of_one_function(t):
 
 @test
 def sources_that_are_not_what_was_compiled(t):
-    """A preprocessed file has #line; without, it is the source itself. A stripped program has stretches between its symbols."""
+    """A preprocessed file has #line; without, it is the source itself. A stripped program has code between its symbols."""
     (t.directory / 'gen').mkdir()
     for name, text in (('first.c', FIRST), ('second.c', SECOND)):
         (t.directory / name).write_text(text)

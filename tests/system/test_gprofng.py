@@ -17,7 +17,7 @@ from harness import ROOT, test
 
 # What gprofng 2.40 gets wrong, or decides otherwise. Each name stands below where just this is taken out of the comparison.
 DEFECTS = {
-    'stretches': 'code that no symbol covers is one function up to the next symbol, though .eh_frame_hdr tells where functions begin; it '
+    'uncovered': 'code that no symbol covers is one function up to the next symbol, though .eh_frame_hdr tells where functions begin; it '
                  'begins where the symbol before it ends, in the middle of the padding',
     'beyond': 'addresses beyond the size of the code segment (a size is taken for an address) belong to made-up functions named after that '
               'size, "no functions found", which also cover known functions beside them',
@@ -77,7 +77,7 @@ class Names:
             return name, item
         symbols = self.symbols(item)
         if gprofng.STATIC.match(name):
-            return '<static>', item  # stretches
+            return '<static>', item  # uncovered
         if name.removesuffix(COLD) + COLD in symbols:
             return name.removesuffix(COLD) + COLD, item  # cold
         if name in symbols and item in self.limits and symbols[name][1] > self.limits[item]:
@@ -265,7 +265,7 @@ def plain_place(name, code):
     name = of_part(name)
     found = gprofng.STATIC.match(name.removeprefix('<Function: '))
     place = re.match(r'(.*) \+ 0x([0-9a-fA-F]+)', name)
-    if found and place:  # stretches: made-up functions begin elsewhere, so by address
+    if found and place:  # uncovered: made-up functions begin elsewhere, so by address
         return f'{found[2]} {int(found[1], 16) + int(place[2], 16):#x}'
     if found:
         return f'{found[2]}, instructions without line numbers'

@@ -269,7 +269,7 @@ def periods(t, engine):
 
 
 def between_pauses_of(t, engine, who, interval_ms):
-    """Stretches of 3 ms with longer pauses between them."""
+    """Recorded parts of 3 ms with longer pauses between them."""
     what = f'{who} at {interval_ms} ms'
     result = t.collect(t.target('api_pauses'), who, '200', '1', '7', engine=engine, options=('-p', str(interval_ms)))
     places, nobody, total = recorded(t, result.experiment)
@@ -291,8 +291,8 @@ def between_pauses(t, engine):
 
 
 @test(alone=True, engines=True)
-def uneven_stretches_between_pauses(t, engine):
-    """A stretch that is shorter than the interval has its share beside longer ones."""
+def uneven_parts_between_pauses(t, engine):
+    """A recorded part that is shorter than the interval has its share beside longer ones."""
     result = t.collect(t.target('api_pauses'), 'uneven', '200', '3', '4', engine=engine, options=('-p', '10'))
     places, _, _ = recorded(t, result.experiment)
     truth = result.truth()
@@ -302,7 +302,7 @@ def uneven_stretches_between_pauses(t, engine):
 
 @test(alone=True)
 def between_pauses_longer_than_an_interval(t):
-    """The ends of a stretch count as much as its middle."""
+    """The ends of a recorded part count as much as its middle."""
     for who in 'process', 'thread':
         between_pauses_of(t, 'perf', who, 1)
 

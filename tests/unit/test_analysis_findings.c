@@ -482,8 +482,8 @@ static void test_the_course_of_the_heap(void **state)
 	(void)state;
 	statistics.most[1] = 50;
 	assert_int_equal(heap_most(&statistics), 50);
-	assert_float_equal(heap_stretch_begin(&statistics, 0), 1, 1e-9);
-	assert_float_equal(heap_stretch_begin(&statistics, HEAP_STRETCHES / 2), 2, 1e-9);
+	assert_float_equal(heap_range_begin(&statistics, 0), 1, 1e-9);
+	assert_float_equal(heap_range_begin(&statistics, HEAP_RANGES / 2), 2, 1e-9);
 	assert_false(heap_has_mapped(&statistics));
 	statistics.mapped[HEAP_MMAP].blocks = 1;
 	assert_true(heap_has_mapped(&statistics));

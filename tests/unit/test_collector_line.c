@@ -21,16 +21,16 @@ enum { INTERVAL_NS = 10 * 1000 * 1000, LIFE_NS = 3 * 1000 * 1000, GROUP = 10, GR
 static bool live(struct format_family *family)
 {
 	uint64_t left_ns, at_ns = 0;
-	uint32_t wary = 0;
+	uint32_t without_wall = 0;
 	bool ticked = false;
 
-	if (!line_read(line_take(family), INTERVAL_NS, &left_ns, &wary))
+	if (!line_read(line_take(family), INTERVAL_NS, &left_ns, &without_wall))
 		left_ns = jitter_random(INTERVAL_NS);
 	for (; at_ns + left_ns < LIFE_NS; left_ns = jitter_ns(INTERVAL_NS)) {
 		at_ns += left_ns;
 		ticked = true;
 	}
-	line_give(family, line_word(at_ns + left_ns - LIFE_NS, INTERVAL_NS, wary));
+	line_give(family, line_word(at_ns + left_ns - LIFE_NS, INTERVAL_NS, without_wall));
 	return ticked;
 }
 
@@ -75,23 +75,23 @@ static void word_is_a_part_of_an_interval(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
 		uint64_t interval = intervals[i], left;
-		uint32_t wary;
+		uint32_t without_wall;
 
 		for (uint64_t part = 0; part <= 10; part++) {
 			uint64_t given = interval / 8 * part;
 
 			assert_true(line_read(line_word(given, interval, (uint32_t)part), interval,
-					      &left, &wary));
-			assert_int_equal(wary, part);
+					      &left, &without_wall));
+			assert_int_equal(without_wall, part);
 			assert_true(left <= given && given - left <= interval / 1000000 + 1);
 			/* Another process's interval is ten times as long. */
 			assert_true(line_read(line_word(given, interval, 0), 10 * interval, &left,
-					      &wary));
+					      &without_wall));
 			assert_true(left <= 10 * given &&
 				    10 * given - left <= interval / 100000 + 10);
 		}
 		assert_true(line_read(line_word(UINT64_MAX, interval, UINT32_MAX), interval, &left,
-				      &wary));
+				      &without_wall));
 		assert_in_range(left, jitter_longest_ns(interval) - interval / 1000000 - 1,
 				jitter_longest_ns(interval));
 	}
@@ -108,7 +108,7 @@ static void damaged_page(void **state)
 		uint64_t word = (uint64_t)random() << 33 ^ (uint64_t)random() << 11 ^
 				(uint64_t)random(),
 			 left;
-		uint32_t wary;
+		uint32_t without_wall;
 
 		if (round % 3 == 0)
 			word &= (uint64_t)1 << 63 | 0xff03ffffffu;
@@ -116,16 +116,16 @@ static void damaged_page(void **state)
 		family.lines[round % FAMILY_LINES] = word;
 		assert_int_equal(line_take(&family), word);
 		assert_int_equal(line_take(&family), 0);
-		if (line_read(word, INTERVAL_NS, &left, &wary)) {
+		if (line_read(word, INTERVAL_NS, &left, &without_wall)) {
 			assert_true(left <= jitter_longest_ns(INTERVAL_NS));
-			assert_true(wary <= 255);
+			assert_true(without_wall <= 255);
 		}
 	}
 	uint64_t left;
-	uint32_t wary;
+	uint32_t without_wall;
 
-	assert_false(line_read(0, INTERVAL_NS, &left, &wary));
-	assert_false(line_read(UINT64_MAX, INTERVAL_NS, &left, &wary));
+	assert_false(line_read(0, INTERVAL_NS, &left, &without_wall));
+	assert_false(line_read(UINT64_MAX, INTERVAL_NS, &left, &without_wall));
 	/* A page full of it, and more ends than lines. */
 	memset(&family, 0xff, sizeof(family));
 	for (int i = 0; i < 3 * FAMILY_LINES; i++)

@@ -143,16 +143,16 @@ static void assert_fates(const struct experiment_heap *heap)
 	}
 }
 
-/* The highest of what is kept by stretches is the peak, in the stretch of its time. */
+/* The highest of what is kept by ranges is the peak, in the range of its time. */
 static void assert_course(const struct experiment_heap *heap)
 {
 	uint64_t length = heap->last_ns - heap->first_ns + 1;
-	size_t stretch = (heap->peak_ns - heap->first_ns) * HEAP_STRETCHES / length;
+	size_t range = (heap->peak_ns - heap->first_ns) * HEAP_RANGES / length;
 
 	assert_int_equal(heap->first_ns, truth.events[0].time_ns);
 	assert_int_equal(heap->last_ns, truth.events[EVENTS - 1].time_ns);
-	assert_int_equal(heap->most[stretch], truth.peak_bytes);
-	for (size_t i = 0; i < HEAP_STRETCHES; i++)
+	assert_int_equal(heap->most[range], truth.peak_bytes);
+	for (size_t i = 0; i < HEAP_RANGES; i++)
 		assert_true(heap->most[i] && heap->most[i] <= truth.peak_bytes);
 }
 

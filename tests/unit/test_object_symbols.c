@@ -346,7 +346,7 @@ static void test_construction(void **state)
 			assert_null(function->alias_list);
 		free(made_up);
 	}
-	/* Sections are separate stretches; data and headers are no code. */
+	/* Sections are separate ranges; data and headers are no code. */
 	assert_true(ends_with(name_at(object, base + 272), "(<made.so>)"));
 	assert_string_equal(name_at(object, address_of("made.so", "thing")), "none");
 	assert_string_equal(name_at(object, 0), "none");

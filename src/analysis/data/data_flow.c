@@ -499,17 +499,17 @@ static void run_steps(const struct flow *flow, size_t first, size_t end, struct 
 
 /* ---- blocks ---- */
 
-static void add_code(struct flow *flow, struct isa *isa, const struct code_stretch *stretch)
+static void add_code(struct flow *flow, struct isa *isa, const struct code_range *range)
 {
-	size_t size = stretch->end - stretch->start;
+	size_t size = range->end - range->start;
 	uint8_t *code = xmalloc(size);
 
-	size = object_code(flow->object, stretch->start, code, size);
+	size = object_code(flow->object, range->start, code, size);
 	for (size_t at = 0; at < size;) {
 		struct flow_step *step = vec_push(&flow->steps);
 		struct isa_instruction instruction;
 
-		*step = (struct flow_step){.address = stretch->start + at};
+		*step = (struct flow_step){.address = range->start + at};
 		step->is_known = isa_access(isa, code + at, size - at, step->address, &instruction,
 					    &step->access);
 		step->length = instruction.length;
@@ -520,9 +520,9 @@ static void add_code(struct flow *flow, struct isa *isa, const struct code_stret
 	free(code);
 }
 
-static int compare_stretches(const void *a, const void *b)
+static int compare_ranges(const void *a, const void *b)
 {
-	const struct code_stretch *x = a, *y = b;
+	const struct code_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
@@ -531,12 +531,12 @@ static void decode(struct flow *flow)
 {
 	const struct data_function *function = flow->function;
 	struct isa *isa = isa_new(object_machine(flow->object));
-	size_t count = function->stretches.count, size = 0;
-	struct code_stretch *sorted = xmalloc((count + 1) * sizeof(*sorted));
+	size_t count = function->ranges.count, size = 0;
+	struct code_range *sorted = xmalloc((count + 1) * sizeof(*sorted));
 	uint64_t end = 0;
 
-	memcpy(sorted, function->stretches.items, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), compare_stretches);
+	memcpy(sorted, function->ranges.items, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), compare_ranges);
 	for (size_t i = 0; isa && i < count; i++) {
 		size += sorted[i].end - sorted[i].start;
 		if (size > CODE_MAX)

@@ -66,12 +66,12 @@ static void keep_range(struct mpi_messages *messages, uint64_t begin_ns, uint64_
 	messages->count = kept;
 }
 
-/* Stretches of time into which all begins are divided, so that all pairs have room. */
-struct stretches {
+/* Ranges of time into which all begins are divided, so that all pairs have room. */
+struct time_ranges {
 	uint64_t begin_ns, length_ns;
 };
 
-static struct stretches stretches_for(const struct mpi_messages *messages, size_t most)
+static struct time_ranges time_ranges_for(const struct mpi_messages *messages, size_t most)
 {
 	const struct mpi_message *items = messages->list.items;
 	uint64_t first_ns = UINT64_MAX, last_ns = 0;
@@ -84,23 +84,23 @@ static struct stretches stretches_for(const struct mpi_messages *messages, size_
 	}
 	size_t count = most > pairs ? most / pairs : 1;
 
-	return (struct stretches){first_ns, (last_ns - first_ns) / count + 1};
+	return (struct time_ranges){first_ns, (last_ns - first_ns) / count + 1};
 }
 
-/* Of messages sorted by pair and begin: those of a pair and a stretch become one row. */
+/* Of messages sorted by pair and begin: those of a pair and a range become one row. */
 static void add_up(struct mpi_messages *messages, size_t most)
 {
-	struct stretches in = stretches_for(messages, most);
+	struct time_ranges in = time_ranges_for(messages, most);
 	struct mpi_message *items = messages->list.items, *sum = NULL;
 	uint64_t of_sum = 0;
 
 	for (size_t i = 0; i < messages->list.count; i++) {
-		uint64_t stretch = (items[i].begin_ns - in.begin_ns) / in.length_ns;
+		uint64_t range = (items[i].begin_ns - in.begin_ns) / in.length_ns;
 
-		if (!sum || stretch != of_sum || same_pair(sum, &items[i])) {
+		if (!sum || range != of_sum || same_pair(sum, &items[i])) {
 			sum = sum ? sum + 1 : items;
 			*sum = items[i];
-			of_sum = stretch;
+			of_sum = range;
 			continue;
 		}
 		sum->end_ns = items[i].end_ns > sum->end_ns ? items[i].end_ns : sum->end_ns;

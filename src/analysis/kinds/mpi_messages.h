@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages of MPI in time, from the begin of the send to the end of the receive: one by one where
- * there are few, else sums of those from one thread to another that began in one stretch of time.
+ * there are few, else sums of those from one thread to another that began in one range of time.
  */
 #ifndef HELIO_ANALYSIS_MPI_MESSAGES_H
 #define HELIO_ANALYSIS_MPI_MESSAGES_H

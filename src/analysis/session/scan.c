@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans.  The runs of a process are dealt out in stretches of equal numbers of rows, one per
+ * Scans.  The runs of a process are divided into ranges of equal numbers of rows, one per
  * thread; small processes are not worth a thread.  Each thread goes through all runs, and leaves
  * out what is not its own: a list of them would take more memory than runs of one event.
  */
@@ -79,14 +79,6 @@ static size_t count_rows(const struct process *process)
 	return count;
 }
 
-static bool is_filtered(const struct tally *tally)
-{
-	for (size_t i = 0; i < QUERY_FILTERS; i++)
-		if (tally->filters[i])
-			return true;
-	return false;
-}
-
 /* Chooses rows of a piece. */
 static void visit_chosen(const struct part *part, struct scan_piece *piece)
 {
@@ -135,7 +127,7 @@ static bool visit_run(struct part *part, const struct event_run *run)
 			      .fate = fates_of(part->process->process, run->kind)},
 	};
 
-	bool filtered = is_filtered(part->tally);
+	bool filtered = tally_is_filtered(part->tally);
 
 	for (size_t row = 0; row < run->count;) {
 		if (!is_wanted(part))

@@ -61,6 +61,14 @@ static inline bool tally_looks_at(const struct tally *tally, const struct sessio
 {
 	return !tally->group || tally->group == process->group;
 }
+/* Whether filters choose among its events. */
+static inline bool tally_is_filtered(const struct tally *tally)
+{
+	for (size_t i = 0; i < QUERY_FILTERS; i++)
+		if (tally->filters[i])
+			return true;
+	return false;
+}
 /*
  * Sums of all chosen events by `nodes` nodes, those that nodes_of() has for a process's stacks,
  * what it makes for that being freed by *owned.

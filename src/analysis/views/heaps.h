@@ -88,15 +88,15 @@ struct heap_statistics {
 	struct heap_amount peak_amount;
 	uint64_t peak_ns;
 	uint64_t first_ns, last_ns;
-	uint64_t most[HEAP_STRETCHES]; /* its live bytes at most, in equal stretches of that time */
-	struct heap_stacks peak;       /* its blocks at that moment */
+	uint64_t most[HEAP_RANGES]; /* its live bytes at most, in equal ranges of that time */
+	struct heap_stacks peak;    /* its blocks at that moment */
 };
 
 void view_heap_statistics(struct session *session, const struct query *query,
 			  struct heap_statistics *statistics);
-/* When a stretch of the process with the highest peak begins, in seconds. */
-double heap_stretch_begin(const struct heap_statistics *statistics, size_t stretch);
-/* The most live bytes in any stretch. */
+/* When a time range of the process with the highest peak begins, in seconds. */
+double heap_range_begin(const struct heap_statistics *statistics, size_t range);
+/* The most live bytes in any range. */
 uint64_t heap_most(const struct heap_statistics *statistics);
 /* Whether memory was mapped, or the break moved, by the program itself. */
 bool heap_has_mapped(const struct heap_statistics *statistics);

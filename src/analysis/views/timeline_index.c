@@ -179,14 +179,6 @@ static const struct rows *rows_of(const struct process *process, int kind)
 				    : &process->traces[kind - EVENTS_TRACE].rows;
 }
 
-static bool is_filtered(const struct tally *tally)
-{
-	for (size_t i = 0; i < QUERY_FILTERS; i++)
-		if (tally->filters[i])
-			return true;
-	return false;
-}
-
 static void choose(struct timeline_index *index, const struct tally *tally, size_t number)
 {
 	const struct session_process *process = &tally->session->scanned.items[number];
@@ -226,7 +218,7 @@ static void add_processes(struct timeline_index *index, const struct tally *tall
 		index->processes[i] = (struct timed_process){
 			.process = process, .shift = clocks->of[i].shift, .functions = functions};
 		index->size += count * sizeof(*functions);
-		if (is_filtered(tally))
+		if (tally_is_filtered(tally))
 			choose(index, tally, i);
 	}
 }

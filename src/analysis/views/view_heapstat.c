@@ -155,7 +155,7 @@ static void take_peak(struct heap_statistics *statistics, const struct session *
 	statistics->peak_ns = heap->peak_ns;
 	statistics->first_ns = heap->first_ns;
 	statistics->last_ns = heap->last_ns;
-	for (size_t i = 0; i < HEAP_STRETCHES; i++)
+	for (size_t i = 0; i < HEAP_RANGES; i++)
 		statistics->most[i] = heap->most[i];
 }
 
@@ -187,18 +187,18 @@ void view_heap_statistics(struct session *session, const struct query *query,
 	tally_release(tally);
 }
 
-double heap_stretch_begin(const struct heap_statistics *statistics, size_t stretch)
+double heap_range_begin(const struct heap_statistics *statistics, size_t range)
 {
-	double length = (double)(statistics->last_ns - statistics->first_ns) / HEAP_STRETCHES;
+	double length = (double)(statistics->last_ns - statistics->first_ns) / HEAP_RANGES;
 
-	return ((double)statistics->first_ns + length * (double)stretch) / 1e9;
+	return ((double)statistics->first_ns + length * (double)range) / 1e9;
 }
 
 uint64_t heap_most(const struct heap_statistics *statistics)
 {
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < HEAP_STRETCHES; i++)
+	for (size_t i = 0; i < HEAP_RANGES; i++)
 		most = statistics->most[i] > most ? statistics->most[i] : most;
 	return most;
 }

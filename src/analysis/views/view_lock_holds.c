@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The holds of a part of the time, of the index of all.  Where there are more than rows are wanted,
- * those of a holder and lock that begin in one stretch of time are one row.
+ * those of a holder and lock that begin in one range of time are one row.
  */
 #include "analysis/views/lock_holds.h"
 
@@ -84,8 +84,8 @@ static void take_each(struct choice *choice)
 	*vec_push(&choice->sums) = sum_of(choice, i);
 }
 
-/* The length of the stretches that leave room for all pairs of holder and lock. */
-static uint64_t stretch_for(const struct choice *choice, size_t most, uint64_t *first_ns)
+/* The length of the time ranges that leave room for all pairs of holder and lock. */
+static uint64_t range_length_for(const struct choice *choice, size_t most, uint64_t *first_ns)
 {
 	const struct lock_holds_index *index = choice->index;
 	bool *is_met = xcalloc(index->holders.count + 1, sizeof(*is_met));
@@ -108,8 +108,8 @@ static uint64_t stretch_for(const struct choice *choice, size_t most, uint64_t *
 
 static void add_up(struct choice *choice, size_t most)
 {
-	uint64_t first_ns, length_ns = stretch_for(choice, most, &first_ns);
-	struct hash_map numbers = {0}; /* holder << 32 | stretch → sum */
+	uint64_t first_ns, length_ns = range_length_for(choice, most, &first_ns);
+	struct hash_map numbers = {0}; /* holder << 32 | range → sum */
 
 	FOR_EACH_CHOSEN(i, choice, &choice->index->hold_spans)
 	{

@@ -226,7 +226,7 @@ static int exec_quietly(long number, const char *name, long a, long b, long c, l
 	long result = sys_call6(number, a, b, c, d, e, 0);
 
 	if (recording) {
-		collector_go_on();
+		collector_exec_failed();
 		log_event_begin(&line, "exec_failed");
 		text_attribute_decimal(&line, "errno", -result);
 		log_event_end(&line);

@@ -192,7 +192,7 @@ static void look_hidden(const struct clock_files *files, struct clock_remote *re
 	atomic_compare_exchange_strong(&hidden_warning, &expected, WARNING_DUE);
 }
 
-void clock_say_hidden(void)
+void clock_warn_hidden(void)
 {
 	uint32_t expected = WARNING_DUE;
 

@@ -32,7 +32,7 @@ bool clock_look(const struct clock_files *files, struct clock_remote *remote);
 bool clock_look_sums(const struct clock_files *files, struct clock_remote *remote);
 void clock_look_call(const struct clock_files *files, struct clock_remote *remote);
 /* Says so in the log, once, where a wait was hidden; not in a handler. … In the child of a fork. */
-void clock_say_hidden(void);
+void clock_warn_hidden(void);
 void clock_forget_hidden(void);
 /* What a thread waits for in a system call. After calls that cannot wait, it was stopped. */
 enum format_state clock_call_state(long call);

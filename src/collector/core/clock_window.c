@@ -23,10 +23,10 @@ struct window clock_window(const struct thread *thread)
 bool clock_is_recording(const struct thread *thread, uint64_t now_ns)
 {
 	struct window window = clock_window(thread);
-	bool stands;
+	bool paused;
 
-	recording_clock_ns(now_ns, &stands);
-	return !stands && now_ns >= window.start_ns && (!window.end_ns || now_ns < window.end_ns);
+	recording_clock_ns(now_ns, &paused);
+	return !paused && now_ns >= window.start_ns && (!window.end_ns || now_ns < window.end_ns);
 }
 
 uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, uint64_t recorded_ns,

@@ -86,16 +86,15 @@ bool control_resume(void)
 void control_open(void)
 {
 	uint64_t now_ns = clock_now_ns();
-	uint64_t asked = begin_paused ? CONTROL_STANDS : 0;
+	uint64_t asked = begin_paused ? CONTROL_PAUSED : 0;
 
 	family_open();
-	if (collector.lineage[0]) /* paused where its founder is, which stands for the whole family
-				   */
+	if (collector.lineage[0]) /* paused where its founder is: there the whole family is */
 		asked = family_control_word();
 	recording_clock_open((void *)(collector.profile.arena[0].base + CONTROL_OFFSET));
 	own_use_open((void *)(collector.profile.arena[0].base + OWN_USE_OFFSET),
 		     (void *)(collector.profile.arena[0].base + LEFT_OFFSET));
-	if (asked & CONTROL_STANDS)
+	if (asked & CONTROL_PAUSED)
 		recording_clock_stop(now_ns, asked & CONTROL_FINAL);
 }
 

@@ -21,7 +21,7 @@ void control_write_notes(void);
 
 /* The rest may be called in a handler. */
 
-/* Stop the clock and let it go on. False: it does already, or stands for good. */
+/* Stop the clock and let it go on. False: it does already, or is stopped for good. */
 bool control_pause(void);
 bool control_resume(void);
 

@@ -408,8 +408,8 @@ static void change_begin(void)
 }
 
 /*
- * The list is locked with the loader's lock held, never the other way round: so what the
- * scan sees is what is loaded, and who holds the list waits for nobody.
+ * Lock order: the list's lock is taken after the loader's, never before it.  So the scan sees what
+ * is loaded, and no other lock is waited for while the list's is held.
  */
 struct scan {
 	bool begun, changed;

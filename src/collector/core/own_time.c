@@ -58,13 +58,13 @@ void own_time_begun(void)
 	own_use_note_before(user_before_us, system_before_us, own_before_ns / NS_PER_US);
 }
 
-void own_time_leave_off(void)
+void own_time_program_ends(void)
 {
 	struct thread *thread = thread_current_if_known();
 
 	if (thread)
 		thread->left_cpu_ns = clock_own_cpu_ns();
-	profile_source.leave_off();
+	profile_source.account_to_now();
 }
 
 void own_time_settled(void)
@@ -77,7 +77,7 @@ void own_time_settled(void)
 	collector.cpu_before_ns += thread->end_cpu_ns;
 }
 
-void own_time_go_on(void)
+void own_time_exec_failed(void)
 {
 	struct thread *thread = thread_current_if_known();
 

@@ -18,11 +18,11 @@ void own_time_note_before(void);
 void own_time_begun(void);
 
 /* At the end: up to here the calling thread worked for the program. */
-void own_time_leave_off(void);
+void own_time_program_ends(void);
 /* … its accounts are settled; what it has used meanwhile is not the program's. */
 void own_time_settled(void);
-/* … and the program goes on in spite of it: what it has waited meanwhile is its own. */
-void own_time_go_on(void);
+/* … and the program goes on, as its exec failed: what it has waited meanwhile is its own. */
+void own_time_exec_failed(void);
 
 /* What was used before, and what of that was the collector's own. */
 void own_time_put_before(struct text *line);

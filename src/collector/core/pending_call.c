@@ -152,7 +152,7 @@ static void go_on(struct thread *thread, void *unused)
 	thread->over = false;
 }
 
-void pending_call_go_on(void)
+void pending_call_exec_failed(void)
 {
 	thread_for_each(go_on, NULL);
 }

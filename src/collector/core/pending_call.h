@@ -23,8 +23,8 @@ void pending_call_end(uint64_t since_ns);
  * recorded of such a thread.
  */
 void pending_call_write_all(void);
-/* The recording goes on after all. */
-void pending_call_go_on(void);
+/* The recording goes on: the exec failed. */
+void pending_call_exec_failed(void);
 /* Whether the calling thread's call, which began then, has had its record. */
 bool pending_call_was_written(const struct thread *thread, uint64_t since_ns);
 

@@ -40,13 +40,13 @@ struct profile_source {
 	 */
 	bool (*start_late)(int tid);
 
-	/* The calling thread's time is the program's up to here, and from here on the collector's.
-	 */
-	void (*leave_off)(void);
+	/* Accounts for the calling thread's time up to now, and writes nothing: from here on its
+	 * time is the collector's. */
+	void (*account_to_now)(void);
 	/* The call stack of the calling thread, where that is worth its price. */
 	uint32_t (*own_stack)(void);
-	/* Writes what the calling thread has used up to where it has left off. */
-	void (*settle_left)(uint32_t stack);
+	/* … and this writes it. */
+	void (*settle_accounted)(uint32_t stack);
 	/* Accounts for the time of all threads up to now; `stack` is the calling one's. */
 	void (*settle_all)(uint32_t stack);
 	/* … of one thread. */
@@ -56,20 +56,23 @@ struct profile_source {
 
 	/* At the end, before the collector's own work there: what counters have left over. */
 	void (*finish_counts)(void);
-	/* What the calling thread, which ends the recording, settles of others and no tick of
-	 * theirs stands for is kept from `gather` on, until `spread` gives it to those that there
-	 * were. */
-	void (*gather)(void);
-	void (*spread)(void);
+	/* The calling thread ends the recording.  What it settles of other threads from the first
+	 * call on, and no tick of theirs covers, is kept; the second divides it among the last
+	 * ticks. */
+	void (*collect_unsampled)(void);
+	void (*distribute_unsampled)(void);
 	/* All is accounted for: what the process leaves the next one begins with. */
 	void (*leave_process)(void);
-	/* Events at a short interval could keep the process from ending: they cease. */
-	void (*quieten)(void);
-	/* Says in the log what is still to be said; attributes for the event `counters`. */
-	void (*say_last)(void);
+	/* Counters, and ticks at short intervals, could keep the process from ending: they cease.
+	 */
+	void (*disable_frequent_events)(void);
+	/* Writes the warnings that are due into the log. */
+	void (*log_last_warnings)(void);
+	/* Attributes for the log's event `counters`. */
 	void (*log)(struct text *line);
-	/* … for the last time, before the log is closed. */
-	void (*say_no_more)(void);
+	/* Right before the log is closed: warnings of other threads are complete when it returns,
+	 * and no more come. */
+	void (*log_before_close)(void);
 	/* No signal of ours reaches the program from begin to end (hold_signals.h). */
 	void (*hold_signals_begin)(void);
 	void (*hold_signals_end)(void);

@@ -399,14 +399,14 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 {
 	own_use_work_begin();
 	set_own_work(true);
-	own_time_leave_off();
+	own_time_program_ends();
 	loss_look();
 	profile_source.finish_counts();
 	modules_update();
 	maps_log_code();
-	profile_source.gather();
+	profile_source.collect_unsampled();
 	/* What it waited for was not here. */
-	profile_source.settle_left(FORMAT_NO_STACK);
+	profile_source.settle_accounted(FORMAT_NO_STACK);
 	profile_source.settle_all(FORMAT_NO_STACK);
 	profile_source.leave_process();
 	own_time_settled();
@@ -416,7 +416,7 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	pending_call_write_all();
 	profile_source.settle_all(FORMAT_NO_STACK);
 	atomic_store(&collector.settled, true);
-	profile_source.spread();
+	profile_source.distribute_unsampled();
 	uint64_t cpu_ns = collector_cpu_ns() - (clock_own_cpu_ns() - before_ns);
 
 	/* What sources do at the end may take seconds, in which the other threads go on: that is no
@@ -424,14 +424,14 @@ static uint64_t close_accounts(enum format_sample_kind kind, const char *label, 
 	trace_finish();
 
 	/* Before the handlers do nothing any more, and make no rest. */
-	profile_source.quieten();
+	profile_source.disable_frequent_events();
 	atomic_store(&collector.recording, false);
 	set_own_work(false);
 
 	control_write_notes();
 	sample_write(kind, label);
 	loss_log();
-	profile_source.say_last();
+	profile_source.log_last_warnings();
 	put_counters(line, cpu_ns);
 	own_use_work_end();
 	return settled_ns;
@@ -445,7 +445,7 @@ static void finish(void *unused)
 	(void)unused;
 	uint64_t settled_ns = close_accounts(FORMAT_SAMPLE_END, "end", &line);
 
-	profile_source.say_no_more();
+	profile_source.log_before_close();
 	log_event_begin_at(&line, "exit", settled_ns);
 	text_puts(&line, collector.lineage[0] ? "/>\n</experiment>\n" : "/>\n");
 	experiment_append(FORMAT_FILE_LOG, &line);
@@ -464,7 +464,7 @@ void collector_terminate(void)
 	profile_source.stop();
 }
 
-void collector_fall_silent(const char *reason)
+void collector_disable(const char *reason)
 {
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return;
@@ -502,11 +502,11 @@ uint64_t collector_suspend(void)
 	return settled_ns;
 }
 
-void collector_go_on(void)
+void collector_exec_failed(void)
 {
-	own_time_go_on();
+	own_time_exec_failed();
 	atomic_store(&collector.settled, false);
-	pending_call_go_on();
+	pending_call_exec_failed();
 	atomic_store(&collector.recording, true);
 	signal_hide_again();
 	profile_source.hold_signals_end();

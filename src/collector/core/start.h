@@ -13,12 +13,12 @@ void collector_finish(void);
 /* Ends the recording of this process for good; the program goes on. */
 void collector_terminate(void);
 /* Ends the recording for good, and all that we do in this process and its descendants. */
-void collector_fall_silent(const char *reason);
+void collector_disable(const char *reason);
 /* Before exec, which ends this image with all its threads: returns up to when they are accounted
  * for. */
 uint64_t collector_suspend(void);
 /* When the exec failed after all. */
-void collector_go_on(void);
+void collector_exec_failed(void);
 /* Begins a new recording in the child of a fork. */
 void collector_restart_after_fork(void);
 /* Begins a recording in a program that runs already, all but its engine; `words` as in

@@ -62,7 +62,7 @@ struct clock_phase {
 	uint32_t recents;	/* how many there were so far */
 	bool wall;		/* its timer is one of the wall clock, which expires in time */
 	bool timer_first;	/* perf engine, the process's first tick: by a timer */
-	uint32_t wary;		/* so many lives more that such a timer could meet waiting */
+	uint32_t without_wall;	/* so many lives more have no such timer: it would meet waits */
 	uint64_t begin_waits;	/* how often it had waited at its begin */
 	uint64_t early_waits;	/* … when its timer last expired too early */
 	uint64_t rest_ns;	/* at the end of a recording: no tick of the thread stands for it */

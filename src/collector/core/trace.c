@@ -203,13 +203,13 @@ static inline bool is_ours(struct thread *thread)
 /* clock_is_recording, mostly without a look at the clock. */
 static inline bool is_recording(const struct thread *thread)
 {
-	bool stands;
+	bool paused;
 
 	if (collector.window_start_ns | collector.window_end_ns | thread->open.start_ns |
 	    thread->open.end_ns)
 		return clock_is_recording(thread, clock_now_ns());
-	recording_clock_ns(0, &stands);
-	return !stands;
+	recording_clock_ns(0, &paused);
+	return !paused;
 }
 
 /*
@@ -305,11 +305,6 @@ uint32_t trace_stack_above(struct thread *thread, const void *frame)
 	return stack;
 }
 
-static uint64_t since_start(uint64_t time_ns)
-{
-	return time_ns > collector.start_ns ? time_ns - collector.start_ns : 0;
-}
-
 static uint8_t *reserve(struct thread *thread, enum trace_kind kind, size_t size)
 {
 	return record_buffer_reserve(&thread->traces[kind], &files[kind], size, thread->number,
@@ -357,7 +352,7 @@ static inline bool write_event(struct thread *thread, enum trace_kind kind, unsi
 	bool same = stack == lane->stack || format->stackless >> type & 1;
 
 	*out++ = (uint8_t)(tag | (same ? FORMAT_TRACE_SAME_STACK : 0));
-	out = varint_put(out, record_buffer_advance(lane, since_start(time_ns)));
+	out = varint_put(out, record_buffer_advance(lane, recording_since_start(time_ns)));
 	if (!same)
 		out = record_buffer_put_stack(lane, out, stack);
 	for (unsigned i = 0; i < count; i++)
@@ -504,7 +499,7 @@ void trace_release(struct thread *thread, uint64_t time_ns, uint64_t object)
 	if (out) {
 		out = record_buffer_put_thread(lane, out, thread->number);
 		*out++ = FORMAT_TRACE_RELEASE;
-		out = varint_put(out, record_buffer_advance(lane, since_start(time_ns)));
+		out = varint_put(out, record_buffer_advance(lane, recording_since_start(time_ns)));
 		out = put_field(out, FIELD_NEAR, &lane->near[SYNC_OBJECT], object);
 		record_buffer_commit(lane, out);
 	}

@@ -47,7 +47,7 @@ int writer_open(void)
 
 static uint64_t time_to_us(uint64_t time_ns)
 {
-	return time_ns > collector.start_ns ? (time_ns - collector.start_ns) / 1000 : 0;
+	return recording_since_start(time_ns) / 1000;
 }
 
 static uint8_t *room(struct thread *thread)

@@ -245,21 +245,21 @@ static void cut_end(const struct clock_reading *last, struct clock_reading *read
 }
 
 /*
- * Leaves out what passed since the last reading while the recording clock stood.  Of pauses
+ * Leaves out what passed since the last reading while the recording was paused.  Of pauses
  * that are over only the sum is known: they are taken to have begun at the last reading.
  * False when nothing was recorded since.
  */
 static bool cut_pauses(struct thread *thread, struct clock_reading *reading)
 {
 	struct clock_account *clock = &thread->clock;
-	bool stands;
-	uint64_t recorded_ns = recording_clock_ns(reading->now_ns, &stands);
+	bool paused;
+	uint64_t recorded_ns = recording_clock_ns(reading->now_ns, &paused);
 	int64_t gap = (int64_t)(reading->now_ns - clock->last.now_ns);
 	int64_t inside = (int64_t)(recorded_ns - clock->recorded_ns);
 
 	if (inside > gap)
 		inside = gap;
-	if (stands && inside <= 0) {
+	if (paused && inside <= 0) {
 		skip_to(thread, reading);
 		return false;
 	}
@@ -269,11 +269,11 @@ static bool cut_pauses(struct thread *thread, struct clock_reading *reading)
 	clock->recorded_ns = recorded_ns - (uint64_t)inside;
 	/* A thread that looked while the clock was being set has its whole gap inside, and is
 	 * paused all the same. */
-	if (!stands && (inside < gap || clock->paused)) {
+	if (!paused && (inside < gap || clock->paused)) {
 		if (!clock->paused)
 			writer_thread_pause(thread, clock->last.now_ns);
 		enter_window(thread, reading, reading->now_ns - (uint64_t)inside);
-	} else if (stands) {
+	} else if (paused) {
 		if (clock->paused)
 			enter_window(thread, reading, clock->last.now_ns);
 		cut_end(&clock->last, reading, (uint64_t)inside);
@@ -446,10 +446,10 @@ void clock_begin_program(struct thread *thread)
 bool clock_met_switch(const struct thread *thread)
 {
 	return switches_are_seen() && switches_pauses() == thread->clock.switch_pauses &&
-	       clock_has_waited(thread);
+	       clock_has_unaccounted_wait(thread);
 }
 
-bool clock_has_waits(const struct thread *thread)
+bool clock_waits_need_stack(const struct thread *thread)
 {
 	const struct clock_account *clock = &thread->clock;
 	struct clock_reading now;
@@ -478,7 +478,7 @@ void clock_settle(struct thread *thread, uint32_t stack)
 		skip_to(thread, &whole);
 }
 
-void clock_leave_off(struct thread *thread)
+void clock_account_to_now(struct thread *thread)
 {
 	struct clock_reading reading;
 
@@ -492,7 +492,7 @@ void clock_leave_off(struct thread *thread)
 		enter_pause(thread, &whole);
 }
 
-void clock_settle_left(struct thread *thread, uint32_t stack)
+void clock_settle_accounted(struct thread *thread, uint32_t stack)
 {
 	if (!thread->clock.paused)
 		settle(thread, stack);

@@ -41,16 +41,17 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs);
  */
 bool clock_met_switch(const struct thread *thread);
 
-/* Whether the calling thread has waits on its account that are worth a call stack. */
-bool clock_has_waits(const struct thread *thread);
+/* Whether the calling thread has waited for so long, since its last event, that it is worth a call
+ * stack. */
+bool clock_waits_need_stack(const struct thread *thread);
 /* Accounts for everything up to now; `stack` is where waits were that no event has told of. For the
  * calling thread. */
 void clock_settle(struct thread *thread, uint32_t stack);
 
 /* Accounts for the calling thread's time up to now; writes nothing, but for a pause that began. */
-void clock_leave_off(struct thread *thread);
+void clock_account_to_now(struct thread *thread);
 /* … and this writes it. */
-void clock_settle_left(struct thread *thread, uint32_t stack);
+void clock_settle_accounted(struct thread *thread, uint32_t stack);
 
 /* The same for another thread, found blocked or running from outside (thread lock held). */
 void clock_settle_other(struct thread *thread);

@@ -24,7 +24,7 @@
 #include "collector/core/time.h"
 #include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_event.h"
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_phase.h"
@@ -235,7 +235,7 @@ static bool watch(int dir)
 
 /* Moments at which something ends; 0: it is not under way. */
 struct ends {
-	uint64_t breath_ns, rest_ns;
+	uint64_t switch_pause_ns, rest_ns;
 };
 
 static bool is_over(uint64_t *end_ns, uint64_t now_ns)
@@ -249,19 +249,19 @@ static bool is_over(uint64_t *end_ns, uint64_t now_ns)
 static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
 {
 	fulfil_switch();
-	if (wished & HOLDING_BREATH) {
+	if (wished & HOLDING_SWITCH_PAUSE) {
 		switch_some(false, PERF_EVENT_IOC_DISABLE);
-		ends->breath_ns = now_ns + HOLDING_BREATH_NS;
+		ends->switch_pause_ns = now_ns + HOLDING_SWITCH_PAUSE_NS;
 	}
 	if (wished & HOLDING_REST) {
 		switch_some(true, PERF_EVENT_IOC_DISABLE);
 		ends->rest_ns = clock_now_ns() + atomic_load(&holding.rest_ns);
-		overhead_say();
+		overhead_warn();
 	}
-	if (is_over(&ends->breath_ns, now_ns)) {
+	if (is_over(&ends->switch_pause_ns, now_ns)) {
 		if (!is_off())
 			switch_some(false, PERF_EVENT_IOC_ENABLE);
-		perf_engine_breathed();
+		perf_engine_switches_resumed();
 		watch_waits();
 	}
 	if (is_over(&ends->rest_ns, now_ns)) {
@@ -276,7 +276,8 @@ static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
 /* How long to wait for wishes. */
 static uint64_t patience(const struct ends *ends)
 {
-	uint64_t now_ns = clock_now_ns(), wait_ns = ends->breath_ns ? HOLDING_BREATH_NS : WATCH_NS;
+	uint64_t now_ns = clock_now_ns(),
+		 wait_ns = ends->switch_pause_ns ? HOLDING_SWITCH_PAUSE_NS : WATCH_NS;
 
 	if (!ends->rest_ns || ends->rest_ns >= now_ns + wait_ns)
 		return wait_ns;

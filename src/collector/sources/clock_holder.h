@@ -8,7 +8,7 @@
 
 /*
  * The holder of other threads' events, in a program that was attached to.  It begins when
- * the thread `tid` is not traced any more.  What it is asked for: clock_holding.h.
+ * the thread `tid` is not traced any more.  What it is asked for: clock_holder_requests.h.
  */
 bool holder_prepare(void); /* before the recording: a thread that begins may set a timer then */
 bool holder_start(int tid);

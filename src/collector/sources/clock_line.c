@@ -11,30 +11,30 @@
 #include "collector/sources/clock_jitter.h"
 #include "format/family.h"
 
-enum { WARY_SHIFT = 32, WARY_MOST = 255 };
+enum { WITHOUT_WALL_SHIFT = 32, WITHOUT_WALL_MOST = 255 };
 
 #define LEFT ((uint64_t)1 << 63) /* else there is nothing */
 #define ONE  ((uint64_t)1 << 24) /* a whole interval, of minutes at most */
 
-uint64_t line_word(uint64_t left_ns, uint64_t interval_ns, uint32_t wary)
+uint64_t line_word(uint64_t left_ns, uint64_t interval_ns, uint32_t without_wall)
 {
 	uint64_t longest_ns = jitter_longest_ns(interval_ns);
 
 	if (left_ns > longest_ns)
 		left_ns = longest_ns;
-	if (wary > WARY_MOST)
-		wary = WARY_MOST;
-	return LEFT | (uint64_t)wary << WARY_SHIFT | left_ns * ONE / interval_ns;
+	if (without_wall > WITHOUT_WALL_MOST)
+		without_wall = WITHOUT_WALL_MOST;
+	return LEFT | (uint64_t)without_wall << WITHOUT_WALL_SHIFT | left_ns * ONE / interval_ns;
 }
 
-bool line_read(uint64_t word, uint64_t interval_ns, uint64_t *left_ns, uint32_t *wary)
+bool line_read(uint64_t word, uint64_t interval_ns, uint64_t *left_ns, uint32_t *without_wall)
 {
-	uint64_t part = word & UINT32_MAX, rest = (word & ~LEFT) >> WARY_SHIFT;
+	uint64_t part = word & UINT32_MAX, rest = (word & ~LEFT) >> WITHOUT_WALL_SHIFT;
 
-	if (!(word & LEFT) || part > jitter_longest_ns(ONE) || rest > WARY_MOST)
+	if (!(word & LEFT) || part > jitter_longest_ns(ONE) || rest > WITHOUT_WALL_MOST)
 		return false;
 	*left_ns = part * interval_ns / ONE;
-	*wary = (uint32_t)rest;
+	*without_wall = (uint32_t)rest;
 	return true;
 }
 

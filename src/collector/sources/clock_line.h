@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 struct format_family;
-uint64_t line_word(uint64_t left_ns, uint64_t interval_ns, uint32_t wary);
+/* without_wall: so many processes more have no timer of the wall clock. */
+uint64_t line_word(uint64_t left_ns, uint64_t interval_ns, uint32_t without_wall);
 /* False: nothing, or nothing that line_word makes. */
-bool line_read(uint64_t word, uint64_t interval_ns, uint64_t *left_ns, uint32_t *wary);
+bool line_read(uint64_t word, uint64_t interval_ns, uint64_t *left_ns, uint32_t *without_wall);
 uint64_t line_take(struct format_family *family);
 void line_give(struct format_family *family, uint64_t word);
 

@@ -30,15 +30,15 @@
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_engine.h"
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/sources/clock_interval.h"
 #include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_queue.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/sources/clock_sigwait.h"
 #include "collector/sources/clock_state.h"
 #include "collector/sources/clock_stop.h"
-#include "collector/sources/clock_takers.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/sources/overhead.h"
 #include "collector/storage/own_use.h"
@@ -444,8 +444,8 @@ static void look_at(struct thread *thread, void *arg)
 		end_wait(thread, tid, tick->resumed);
 	}
 	clock_look_call(&thread->files, &remote);
-	takers_note(thread, &remote);
-	takers_say(thread, &remote);
+	sigwait_note(thread, &remote);
+	sigwait_warn(thread, &remote);
 	if (remote.blocked)
 		tick->idle += idled;
 	if (remote.blocked || remote.hidden)
@@ -581,7 +581,7 @@ static uint64_t looks_rest_ns(void)
 	looked_ns = now_ns;
 	if (engine_signals_harm() && !collector.late) /* else a write to a file is for nothing */
 		own_use_note_look(cpu_ns);
-	overhead_say();
+	overhead_warn();
 	return rest_ns;
 }
 
@@ -647,7 +647,7 @@ static void monitor(void)
 		tick.known = tick.idle = 0;
 		thread_for_each(look_at, &tick);
 		plan_gap(&tick);
-		clock_say_hidden();
+		clock_warn_hidden();
 		if (tick.now_ns - searched_ns > SEARCH_NS) {
 			search(&tick);
 			tick.alone = rawthread_only_ours_are_left(tick.dir) ? tick.alone + 1 : 0;
@@ -766,5 +766,5 @@ void monitor_engine_forget(void)
 	atomic_store(&engine_monitor, 0);
 	atomic_store(&sending, 0);
 	atomic_store(&files_wanted, 0);
-	takers_forget();
+	sigwait_forget();
 }

@@ -40,7 +40,7 @@
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_event.h"
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/sources/clock_interval.h"
 #include "collector/sources/clock_jitter.h"
 #include "collector/sources/clock_monitor.h"
@@ -80,7 +80,7 @@ static _Atomic unsigned widening;	       /* threads that make them change places
 static _Atomic uint64_t switches_paid_until_ns;
 static _Atomic bool paused;
 static _Atomic bool first_phase; /* the interval is only a part of one */
-static _Atomic bool stretched;	 /* … is a rest: see stretch */
+static _Atomic bool lengthened;	 /* … is longer, for a rest: see lengthen_interval */
 static _Atomic bool inherited;	 /* … or may be: another thread has been or is being created */
 static char rearm_stack[4096] __attribute__((aligned(16)));
 
@@ -154,7 +154,7 @@ static __attribute__((noinline)) void throttle_switches(uint64_t now_ns, uint64_
 		hand_over("too many context switches for perf events: the monitor engine goes on");
 		return;
 	}
-	if (holder_breathe())
+	if (holder_pause_switches())
 		return;
 	control(&switches_fd, PERF_EVENT_IOC_DISABLE);
 	if (rawthread_start(rearm, rearm_stack, sizeof(rearm_stack), false) < 0) {
@@ -178,7 +178,7 @@ static void set_interval(_Atomic int *event, uint64_t interval_ns)
 static void vary_intervals(void)
 {
 	atomic_store(&first_phase, false);
-	atomic_store(&stretched, false);
+	atomic_store(&lengthened, false);
 	set_interval(ticking(), jitter_ns(collector.interval_ns));
 	if (later_fd >= 0 && !atomic_load_explicit(&later, memory_order_relaxed))
 		set_interval(&later_fd, jitter_ns(collector.last_interval_ns));
@@ -188,7 +188,7 @@ void perf_engine_before_thread(void)
 {
 	atomic_store(&inherited, true);
 	if ((atomic_load_explicit(&first_phase, memory_order_relaxed) ||
-	     atomic_load_explicit(&stretched, memory_order_relaxed)) &&
+	     atomic_load_explicit(&lengthened, memory_order_relaxed)) &&
 	    tick_fd >= 0)
 		vary_intervals();
 }
@@ -242,7 +242,7 @@ static void vary_interval(const struct thread *thread)
 
 	if (step_ns)
 		set_interval(ticking(), step_ns);
-	else if (ticks++ % EVERY == 0 || atomic_load(&first_phase) || atomic_load(&stretched))
+	else if (ticks++ % EVERY == 0 || atomic_load(&first_phase) || atomic_load(&lengthened))
 		vary_intervals();
 }
 
@@ -250,7 +250,7 @@ static void vary_interval(const struct thread *thread)
  * The rest of a process that has never had but one thread, and no counters: the next interval is
  * longer.  That takes a hundredth of what it takes to switch all events off and on.
  */
-static bool stretch(struct thread *thread, uint64_t rest_ns)
+static bool lengthen_interval(struct thread *thread, uint64_t rest_ns)
 {
 	if (!thread || tick_fd < 0 || counter_is_any() || atomic_load(&inherited) ||
 	    atomic_load(&collector.threads) != 1 || sys_gettid() != atomic_load(&collector.pid))
@@ -259,18 +259,18 @@ static bool stretch(struct thread *thread, uint64_t rest_ns)
 		rest_ns = collector.interval_ns;
 	atomic_store_explicit(&thread->overhead.rest_until_ns, clock_own_cpu_ns() + rest_ns,
 			      memory_order_relaxed);
-	atomic_store(&stretched, true);
+	atomic_store(&lengthened, true);
 	set_interval(ticking(), rest_ns);
 	overhead_limited();
 	return true;
 }
 
-/* A tick that was under way when the interval was stretched. */
-static __attribute__((noinline)) bool is_in_stretch(const struct thread *thread)
+/* A tick that was under way when the interval was lengthened. */
+static __attribute__((noinline)) bool is_in_lengthened_interval(const struct thread *thread)
 {
 	const uint64_t early_ns = 20 * 1000;
 
-	return thread && atomic_load_explicit(&stretched, memory_order_relaxed) &&
+	return thread && atomic_load_explicit(&lengthened, memory_order_relaxed) &&
 	       clock_own_cpu_ns() + early_ns <
 		       atomic_load_explicit(&thread->overhead.rest_until_ns, memory_order_relaxed);
 }
@@ -326,7 +326,7 @@ static void spent(uint64_t cost_ns)
 /* Not inlined, for the sake of the handler's stack. */
 static __attribute__((noinline)) void rest(struct thread *thread, uint64_t event, uint64_t ns)
 {
-	if (event != PERF_EVENT_TICK || (!interval_widen() && !stretch(thread, ns)))
+	if (event != PERF_EVENT_TICK || (!interval_widen() && !lengthen_interval(thread, ns)))
 		overhead_rest(ns);
 }
 
@@ -355,9 +355,9 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 
 	/* Where time is short a preemption's can wait for the next event. */
 	if (event == PERF_EVENT_SWITCH && thread && overhead_is_limited() &&
-	    !clock_has_waited(thread))
+	    !clock_has_unaccounted_wait(thread))
 		return;
-	if (event == PERF_EVENT_TICK && is_in_stretch(thread)) {
+	if (event == PERF_EVENT_TICK && is_in_lengthened_interval(thread)) {
 		take_met_switch(thread, &regs);
 		overhead_leave(thread, &mark, OVERHEAD_TICK, &rest_ns);
 		return;
@@ -474,7 +474,7 @@ bool perf_engine_prepare(void)
 	switches_forget_windows();
 	atomic_store(&paused, false);
 	atomic_store(&later, false);
-	atomic_store(&stretched, false);
+	atomic_store(&lengthened, false);
 	atomic_store(&inherited, false);
 	atomic_store(&widening, 0);
 	/* For the timers of young threads; and to hand over is done in a handler, whose mask is not
@@ -530,7 +530,7 @@ void perf_engine_begin_program(const struct thread *thread)
 		set_interval(ticking(), phase_step_delay_ns(thread));
 }
 
-void perf_engine_breathed(void)
+void perf_engine_switches_resumed(void)
 {
 	switches_begin_window();
 	atomic_store(&switches_off, 0);

@@ -16,8 +16,8 @@ bool perf_signal_is_ours(const siginfo_t *info);
 void perf_signal(const siginfo_t *info, const void *context);
 /* Takes the engine's signal, and nothing else yet. */
 bool perf_engine_prepare(void);
-/* The switch events, which there were too many of, may come again. */
-void perf_engine_breathed(void);
+/* The pause of switch events, of which there were too many, is over: they come again. */
+void perf_engine_switches_resumed(void);
 bool perf_engine_start(char *reason, size_t size);
 /* The first thread's first tick comes when it is due, by what was not the collector's own time. */
 void perf_engine_begin_program(const struct thread *thread);

@@ -20,7 +20,7 @@
  * first step the next one begins with (clock_line.c); where nothing is the first tick is random.
  *
  * Threads that run when another one ends the process, or makes it another program, have no next one
- * either: see phase_gather.
+ * either: see phase_collect_unsampled.
  */
 #include "collector/sources/clock_phase.h"
 #include "collector/core/clock_look.h"
@@ -49,7 +49,7 @@ enum { YOUNG_NS = 8 * 1000 * 1000, YOUNG_INTERVALS = 4, SLOTS = 64 };
 enum { RECENT = PHASE_RECENT };
 
 /* After a life that has waited oftener than this, so many have no timer of the wall clock. */
-enum { WAITS_FEW = 2, WARY_LIVES = 16 };
+enum { WAITS_FEW = 2, LIVES_WITHOUT_WALL = 16 };
 
 /* Last ticks that stand for all at the end; so many of them share what one thread has left. */
 enum { LAST_TICKS = 64, LAST_PARTS = 4 };
@@ -63,7 +63,7 @@ struct slot {
 	void *(*_Atomic routine)(void *);
 	int64_t due_ns; /* to the next tick; below 0: it is late */
 	uint64_t overpaid_ns;
-	uint32_t stack, stack_state, wary;
+	uint32_t stack, stack_state, without_wall;
 	struct runtime_context context; /* of that stack */
 };
 
@@ -71,7 +71,7 @@ enum { SLOT_FREE, SLOT_BUSY, SLOT_FULL };
 
 static struct slot slots[SLOTS];
 static _Atomic uint64_t phases;
-static _Atomic int gatherer; /* the thread that ends the recording */
+static _Atomic int ending_tid; /* the thread that ends the recording */
 static uint64_t kernel_tick_ns = 4 * 1000 * 1000;
 
 /* ---- lengths ---- */
@@ -142,18 +142,18 @@ static uint64_t missing_ns(const struct thread *thread, uint64_t part_ns)
 /* ---- what threads and processes hand on ---- */
 
 /* It begins with what a life like its own has left, which tells how that one was, too. */
-static void set_wary(struct clock_phase *phase, uint32_t wary)
+static void set_without_wall(struct clock_phase *phase, uint32_t without_wall)
 {
-	phase->wall = !wary;
-	phase->wary = wary ? wary - 1 : 0;
+	phase->wall = !without_wall;
+	phase->without_wall = without_wall ? without_wall - 1 : 0;
 }
 
-static uint32_t wary_of(const struct thread *thread)
+static uint32_t without_wall_of(const struct thread *thread)
 {
 	const struct clock_phase *phase = &thread->clock.phase;
 	uint64_t waits = thread->clock.last.voluntary_switches - phase->begin_waits;
 
-	return waits > WAITS_FEW ? WARY_LIVES : phase->wary;
+	return waits > WAITS_FEW ? LIVES_WITHOUT_WALL : phase->without_wall;
 }
 
 static bool take_slot(struct slot *slot, struct thread *thread)
@@ -172,7 +172,7 @@ static bool take_slot(struct slot *slot, struct thread *thread)
 		phase->stack = slot->stack;
 		phase->state = slot->stack_state;
 		phase->context = slot->context;
-		set_wary(phase, slot->wary);
+		set_without_wall(phase, slot->without_wall);
 	}
 	atomic_store(&slot->state, mine ? SLOT_FREE : SLOT_FULL);
 	return mine;
@@ -196,7 +196,7 @@ static void fill_slot(const struct thread *thread, uint64_t end_cpu_ns)
 		slot->stack = phase->stack;
 		slot->stack_state = phase->state;
 		slot->context = phase->context;
-		slot->wary = wary_of(thread);
+		slot->without_wall = without_wall_of(thread);
 		atomic_store(&slot->state, SLOT_FULL);
 		return;
 	}
@@ -212,7 +212,7 @@ static void fill_line(const struct thread *thread, uint64_t end_cpu_ns)
 	    atomic_load(&collector.threads) != 1)
 		return;
 	line_give(family_page(), line_word(steps_left_ns(phase, age_ns, grain),
-					   steps_length_ns(0, grain), wary_of(thread)));
+					   steps_length_ns(0, grain), without_wall_of(thread)));
 }
 
 static void hand_on(const struct thread *thread, uint64_t end_cpu_ns)
@@ -225,7 +225,7 @@ static void hand_on(const struct thread *thread, uint64_t end_cpu_ns)
 
 void phase_forget(void)
 {
-	atomic_store(&gatherer, 0);
+	atomic_store(&ending_tid, 0);
 	for (int i = 0; i < SLOTS; i++)
 		if (atomic_load(&slots[i].state) !=
 		    SLOT_FREE) /* a page is not copied for nothing */
@@ -267,11 +267,11 @@ uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns)
 {
 	struct clock_phase *phase = &thread->clock.phase;
 	uint64_t left_ns = jitter_random(steps_length_ns(0, 0));
-	uint32_t wary = 0;
+	uint32_t without_wall = 0;
 
-	line_read(line_take(family_page()), steps_length_ns(0, 0), &left_ns, &wary);
+	line_read(line_take(family_page()), steps_length_ns(0, 0), &left_ns, &without_wall);
 	/* A call that a program which ran before waits in would not go on behind our signal. */
-	set_wary(phase, collector.late ? WARY_LIVES : wary);
+	set_without_wall(phase, collector.late ? LIVES_WITHOUT_WALL : without_wall);
 	uint64_t grain = grain_ns(thread);
 
 	if (grain) /* its first tick of the kernel, which comes anywhere */
@@ -294,9 +294,9 @@ void phase_leave_process(void)
 
 /* ---- charging ---- */
 
-static bool is_gathered(const struct thread *thread)
+static bool is_collected(const struct thread *thread)
 {
-	int tid = atomic_load_explicit(&gatherer, memory_order_relaxed);
+	int tid = atomic_load_explicit(&ending_tid, memory_order_relaxed);
 
 	return tid && thread->start_routine && tid == sys_gettid();
 }
@@ -312,11 +312,11 @@ static void charge(struct thread *thread, uint64_t ns, uint32_t state, uint32_t 
 	thread->clock.cpu_pending_ns += part;
 }
 
-/* Nobody's; or at the end of a recording of who has ticks: see phase_gather. */
+/* Nobody's; or at the end of a recording of who has ticks: see phase_collect_unsampled. */
 static inline __attribute__((always_inline)) void charge_nobody(struct thread *thread, uint64_t ns,
 								uint32_t state)
 {
-	if (!is_gathered(thread)) {
+	if (!is_collected(thread)) {
 		charge(thread, ns, state, FORMAT_NO_STACK, NULL);
 		return;
 	}
@@ -410,10 +410,10 @@ static void choose_clock(struct thread *thread)
 	bool waited = waits != phase->early_waits;
 
 	phase->early_waits = waits;
-	phase->wary -= phase->wary && !waited;
+	phase->without_wall -= phase->without_wall && !waited;
 	set_wall(thread, collector.engine == ENGINE_MONITOR &&
 				 collector.interval_ns < TIMER_INTERVAL_NS && !waited &&
-				 !phase->wary);
+				 !phase->without_wall);
 }
 
 static void be_old(struct thread *thread)
@@ -591,15 +591,15 @@ struct last_tick {
 	struct runtime_context context;
 };
 
-/* The gatherer's alone. */
+/* Of the thread that ends the recording alone. */
 static struct last_tick last_ticks[LAST_TICKS];
 static uint32_t last_count;
 
-void phase_gather(void)
+void phase_collect_unsampled(void)
 {
 	int nobody = 0;
 
-	atomic_compare_exchange_strong(&gatherer, &nobody, sys_gettid());
+	atomic_compare_exchange_strong(&ending_tid, &nobody, sys_gettid());
 }
 
 static bool lock(struct thread *thread)
@@ -686,7 +686,7 @@ static void share(struct thread *thread, uint32_t start)
 		charge_tick(thread, thread->clock.phase.rest_ns / parts--, tick);
 }
 
-static void spread_rest(struct thread *thread, void *unused)
+static void distribute_rest(struct thread *thread, void *unused)
 {
 	(void)unused;
 	if (!thread->clock.phase.rest_ns || !lock(thread))
@@ -701,14 +701,14 @@ static void spread_rest(struct thread *thread, void *unused)
 	thread_unlock(thread);
 }
 
-void phase_spread(void)
+void phase_distribute_unsampled(void)
 {
-	if (atomic_load(&gatherer) != sys_gettid())
+	if (atomic_load(&ending_tid) != sys_gettid())
 		return;
 	last_count = 0;
 	thread_for_each(note_last_tick, NULL);
-	thread_for_each(spread_rest, NULL);
-	atomic_store(&gatherer, 0);
+	thread_for_each(distribute_rest, NULL);
+	atomic_store(&ending_tid, 0);
 }
 
 /* ---- ticks ---- */
@@ -764,7 +764,7 @@ bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs
 
 	phase->early_waits = waits;
 	if (waited && clock_is_in_call(regs)) { /* once, and the next lives not at all */
-		phase->wary = WARY_LIVES;
+		phase->without_wall = LIVES_WITHOUT_WALL;
 		set_wall(thread, false);
 	}
 	timer_arm(thread);

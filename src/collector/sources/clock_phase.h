@@ -30,10 +30,10 @@ void phase_settle(struct thread *thread, enum format_state state);
 void phase_leave(struct thread *thread);
 /*
  * The calling thread ends the recording: what it settles of other threads, and no tick of theirs
- * stands for, is kept until it is spread over those that there were.
+ * covers, is kept from the first call on; the second divides it among the last ticks.
  */
-void phase_gather(void);
-void phase_spread(void);
+void phase_collect_unsampled(void);
+void phase_distribute_unsampled(void);
 /* Ticks of the perf event are nothing to a young thread, whose timer ticks. */
 bool phase_has_timer(const struct thread *thread);
 /* Perf engine, a process's young first thread: has a tick come before its time on the CPU clock,

@@ -58,7 +58,7 @@ uint64_t clock_own_waits(void)
 	return now.voluntary_switches;
 }
 
-bool clock_has_waited(const struct thread *thread)
+bool clock_has_unaccounted_wait(const struct thread *thread)
 {
 	return clock_own_waits() != thread->clock.last.voluntary_switches;
 }

@@ -19,7 +19,7 @@ void clock_read_cpu(struct clock_reading *reading);
 void clock_read_at_tick(const struct clock_reading *last, struct clock_reading *reading);
 /* How often the thread has waited in its life. */
 uint64_t clock_own_waits(void);
-/* Whether it has given up its processor, in a wait that is not accounted for. */
-bool clock_has_waited(const struct thread *thread);
+/* Whether it has given up its processor since its last reading. */
+bool clock_has_unaccounted_wait(const struct thread *thread);
 
 #endif

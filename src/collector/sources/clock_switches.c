@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/clock_switches.h"
 
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/storage/descriptor.h"
 
 _Atomic int switches_fd = DESCRIPTOR_NONE;

@@ -113,7 +113,7 @@ static void watch(void)
 		}
 		pause_ns = at.all ? FIRST_NS : pause_ns;
 		look(&at);
-		clock_say_hidden();
+		clock_warn_hidden();
 		rawthread_note_use();
 		at.all = false;
 		if (!at.watched)

@@ -8,7 +8,7 @@
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/traced_time.h"
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/storage/recording.h"
 #include "collector/storage/text.h"
@@ -413,7 +413,7 @@ void overhead_limited(void)
 	atomic_store_explicit(&limited_until_ns, clock_now_ns() + LASTS_NS, memory_order_relaxed);
 }
 
-void overhead_say(void)
+void overhead_warn(void)
 {
 	uint32_t expected = WORDS_NONE;
 
@@ -426,11 +426,11 @@ void overhead_say(void)
 	atomic_store(&words, WORDS_SAID);
 }
 
-void overhead_say_no_more(void)
+void overhead_warn_before_close(void)
 {
 	uint32_t expected = WORDS_NONE;
 
-	overhead_say();
+	overhead_warn();
 	atomic_compare_exchange_strong(&words, &expected, WORDS_SAID);
 	while (atomic_load(&words) != WORDS_SAID)
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
@@ -507,7 +507,7 @@ static void help_resting(void)
 	atomic_store(&phase, SWITCHING);
 	switch_on();
 	change(NONE);
-	overhead_say(); /* after that: the program's descriptors may all be in use */
+	overhead_warn(); /* after that: the program's descriptors may all be in use */
 }
 
 /* A thread for each rest: the program may give its threads another descriptor table in between. */

@@ -80,9 +80,9 @@ void overhead_limited(void);
 /* The interval is longer from the start: likewise said. */
 void overhead_raised_interval(void);
 /* Writes the warning, once there is reason to.  Not in a handler. */
-void overhead_say(void);
-/* The same for the last time, before the log is closed. */
-void overhead_say_no_more(void);
+void overhead_warn(void);
+/* Before the log is closed: the warning is complete when this returns, and no more comes. */
+void overhead_warn_before_close(void);
 
 /* What the calling thread, which ends, still owes: the next one that begins pays it. */
 void overhead_thread_end(struct thread *thread);

@@ -9,7 +9,7 @@
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_engine.h"
 #include "collector/sources/clock_holder.h"
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 #include "collector/sources/clock_interval.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
@@ -127,7 +127,7 @@ static void settle_thread(struct thread *thread, uint32_t stack)
 	thread_unlock(thread);
 }
 
-static void leave_off(void)
+static void account_to_now(void)
 {
 	struct thread *thread = thread_current_if_known();
 
@@ -135,19 +135,19 @@ static void leave_off(void)
 		return;
 	thread_lock(thread);
 	if (collector.engine != ENGINE_NONE)
-		clock_leave_off(thread);
+		clock_account_to_now(thread);
 	thread->closed = true;
 	thread_unlock(thread);
 }
 
-static void settle_left(uint32_t stack)
+static void settle_accounted(uint32_t stack)
 {
 	struct thread *thread = thread_current_if_known();
 
 	if (!thread || collector.engine == ENGINE_NONE)
 		return;
 	thread_lock(thread);
-	clock_settle_left(thread, stack);
+	clock_settle_accounted(thread, stack);
 	thread_unlock(thread);
 }
 
@@ -161,7 +161,7 @@ static uint32_t own_stack(void)
 	if (!thread)
 		return FORMAT_NO_STACK;
 	thread_lock(thread);
-	if (clock_has_waits(thread))
+	if (clock_waits_need_stack(thread))
 		stack = stack_of_caller(thread);
 	thread_unlock(thread);
 	return stack;
@@ -177,7 +177,7 @@ static void settle_all(uint32_t stack)
 	thread_for_each(settle_one, &stack);
 }
 
-static void quieten(void)
+static void disable_frequent_events(void)
 {
 	enum { SHORT_NS = 1000 * 1000 };
 
@@ -250,20 +250,20 @@ const struct profile_source profile_source = {
 	.begin_program = begin_program,
 	.prepare_late = holder_prepare,
 	.start_late = holder_start,
-	.leave_off = leave_off,
+	.account_to_now = account_to_now,
 	.own_stack = own_stack,
-	.settle_left = settle_left,
+	.settle_accounted = settle_accounted,
 	.settle_all = settle_all,
 	.settle = settle_thread,
 	.settle_locked = clock_settle,
 	.finish_counts = counter_finish,
-	.gather = phase_gather,
-	.spread = phase_spread,
+	.collect_unsampled = phase_collect_unsampled,
+	.distribute_unsampled = phase_distribute_unsampled,
 	.leave_process = phase_leave_process,
-	.quieten = quieten,
-	.say_last = clock_say_hidden,
+	.disable_frequent_events = disable_frequent_events,
+	.log_last_warnings = clock_warn_hidden,
 	.log = put_log,
-	.say_no_more = overhead_say_no_more,
+	.log_before_close = overhead_warn_before_close,
 	.hold_signals_begin = hold_signals_begin,
 	.hold_signals_end = hold_signals_end,
 	.stop = stop,

@@ -77,6 +77,12 @@ struct collector {
 
 extern struct collector collector;
 
+/* What passed from time 0 of the family to a moment of CLOCK_MONOTONIC; before it: 0. */
+static inline uint64_t recording_since_start(uint64_t time_ns)
+{
+	return time_ns > collector.start_ns ? time_ns - collector.start_ns : 0;
+}
+
 /* True in the process whose recording this is, false in a child of vfork. */
 bool collector_is_ours(void);
 

@@ -7,11 +7,6 @@
 static uint64_t elsewhere; /* the clock of a process without files */
 static uint64_t *clock_word = &elsewhere;
 
-static uint64_t since_start(uint64_t now_ns)
-{
-	return now_ns > collector.start_ns ? now_ns - collector.start_ns : 0;
-}
-
 void recording_clock_open(uint64_t *word)
 {
 	clock_word = word;
@@ -22,12 +17,12 @@ void recording_clock_forget(void)
 	clock_word = &elsewhere;
 }
 
-uint64_t recording_clock_ns(uint64_t now_ns, bool *stands)
+uint64_t recording_clock_ns(uint64_t now_ns, bool *paused)
 {
 	uint64_t word = __atomic_load_n(clock_word, __ATOMIC_ACQUIRE);
 
-	*stands = word & CONTROL_STANDS;
-	return control_clock(word, since_start(now_ns));
+	*paused = word & CONTROL_PAUSED;
+	return control_clock(word, recording_since_start(now_ns));
 }
 
 bool recording_clock_always_ran(void)
@@ -37,12 +32,12 @@ bool recording_clock_always_ran(void)
 
 bool recording_clock_stop(uint64_t now_ns, uint64_t final)
 {
-	return control_stop(clock_word, since_start(now_ns), final);
+	return control_stop(clock_word, recording_since_start(now_ns), final);
 }
 
 bool recording_clock_go_on(uint64_t now_ns)
 {
-	return control_go_on(clock_word, since_start(now_ns));
+	return control_go_on(clock_word, recording_since_start(now_ns));
 }
 
 bool collector_records_all(void)

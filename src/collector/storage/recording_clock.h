@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recording clock (format/control.h): it stands while the recording is paused. */
+/* The recording clock (format/control.h): stopped while the recording is paused. */
 #ifndef HELIO_COLLECTOR_RECORDING_CLOCK_H
 #define HELIO_COLLECTOR_RECORDING_CLOCK_H
 
@@ -13,12 +13,12 @@ void recording_clock_forget(void);
 
 /* The rest may be called in a handler. */
 
-/* The recording clock at `now_ns` (CLOCK_MONOTONIC), and whether it stands. */
-uint64_t recording_clock_ns(uint64_t now_ns, bool *stands);
+/* The recording clock at `now_ns` (CLOCK_MONOTONIC), and whether recording is paused. */
+uint64_t recording_clock_ns(uint64_t now_ns, bool *paused);
 /* There never was a pause. */
 bool recording_clock_always_ran(void);
 /* Stops the clock, with CONTROL_FINAL for good, and lets it go on. False: it does already, or
- * stands for good. */
+ * is stopped for good. */
 bool recording_clock_stop(uint64_t now_ns, uint64_t final);
 bool recording_clock_go_on(uint64_t now_ns);
 

@@ -142,7 +142,7 @@ static int exec_program(const struct exec_call *call, char *const env[])
 	int error = errno;
 
 	if (recording) {
-		collector_go_on();
+		collector_exec_failed();
 		log_exec_failure(error);
 	}
 	errno = error;

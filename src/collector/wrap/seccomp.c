@@ -23,8 +23,8 @@ COLLECTOR_EXPORT int wrapped_prctl(int option, long a, long b, long c, long d) _
 static void before_restriction(bool strict, bool filter, long program)
 {
 	if (strict || (filter && program))
-		collector_fall_silent("the program restricts its system calls (seccomp): nothing "
-				      "is recorded from here on");
+		collector_disable("the program restricts its system calls (seccomp): nothing "
+				  "is recorded from here on");
 }
 
 static void before_prctl(long option, long mode, long program)
@@ -38,12 +38,12 @@ static void before_prctl(long option, long mode, long program)
 	    collector_is_ours())
 		monitor_engine_open_files();
 	if (option == PR_SET_SYSCALL_USER_DISPATCH && mode != PR_SYS_DISPATCH_OFF)
-		collector_fall_silent("the program has system calls raise signals "
-				      "(PR_SET_SYSCALL_USER_DISPATCH): nothing is recorded from "
-				      "here on");
+		collector_disable("the program has system calls raise signals "
+				  "(PR_SET_SYSCALL_USER_DISPATCH): nothing is recorded from "
+				  "here on");
 	if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV)
-		collector_fall_silent("the program may not read the processor's clock "
-				      "(PR_SET_TSC): nothing is recorded from here on");
+		collector_disable("the program may not read the processor's clock "
+				  "(PR_SET_TSC): nothing is recorded from here on");
 	if (option == PR_SET_SECCOMP)
 		before_restriction(mode == SECCOMP_MODE_STRICT, mode == SECCOMP_MODE_FILTER,
 				   program);

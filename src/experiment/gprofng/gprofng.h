@@ -109,7 +109,7 @@ void gprofng_log_fini(struct gprofng_log *log);
 /* "1.25", seconds, as ns; 0 where it is none. */
 uint64_t gprofng_seconds(const char *text);
 
-/* A stretch of a load object's code: addresses in ELF from places in the file. */
+/* A range of a load object's code: addresses in ELF from places in the file. */
 struct gprofng_load {
 	uint64_t offset, size, address;
 };

@@ -66,7 +66,7 @@ struct session {
 struct attach {
 	struct options options; /* the first: options of `helio collect` fill it */
 	struct arena arena;
-	struct birth_system system;
+	struct new_experiment_system system;
 	struct diag_list diags;
 	char **words;	 /* the command line */
 	uint64_t for_ms; /* 0: until the end */
@@ -211,7 +211,7 @@ static enum status create(struct attach *attach, struct session *session)
 	session->mono_ns = run_now_ns();
 	session->argv = attach_arguments(&attach->arena, session->pid);
 	clock_gettime(CLOCK_REALTIME, &wall);
-	struct birth_log log = {
+	struct new_experiment_log log = {
 		.options = &options,
 		.system = &attach->system,
 		.engine_reason = "",

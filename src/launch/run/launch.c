@@ -37,7 +37,7 @@ struct launch {
 	struct options options;
 	struct target target;
 	struct diag_list diags;
-	struct birth_system system;
+	struct new_experiment_system system;
 	char **words;
 	const char *library;
 	const char *engine;
@@ -153,7 +153,7 @@ static enum status create(struct launch *launch)
 		return status;
 	launch->mono_ns = run_now_ns();
 	clock_gettime(CLOCK_REALTIME, &wall);
-	struct birth_log log = {
+	struct new_experiment_log log = {
 		.options = &launch->options,
 		.system = &launch->system,
 		.engine_reason = engine_reason(launch),

@@ -281,12 +281,12 @@ static bool write_file(int folder, const char *file, const struct strbuf *text)
 	return fd >= 0 && done == text->length;
 }
 
-enum status new_experiment_write(int folder, const char *name, const struct birth_log *log,
+enum status new_experiment_write(int folder, const char *name, const struct new_experiment_log *log,
 				 struct diag_list *diags)
 {
 	struct strbuf text = {0};
 
-	birth_add_log(&text, log);
+	new_experiment_add_log(&text, log);
 	bool ok = write_file(folder, FORMAT_FILE_LOG, &text);
 
 	if (ok && log->options->comment_count) {

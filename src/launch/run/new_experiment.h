@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* The machine, as log.xml and the dry run show it. */
-struct birth_system {
+struct new_experiment_system {
 	char hostname[65];
 	char os[140];
 	char arch[65];
@@ -19,12 +19,12 @@ struct birth_system {
 	unsigned clock_mhz; /* 0: not known */
 };
 
-void new_experiment_read_system(struct birth_system *system);
+void new_experiment_read_system(struct new_experiment_system *system);
 
 /* What is written into log.xml besides the options. */
-struct birth_log {
+struct new_experiment_log {
 	const struct options *options;
-	const struct birth_system *system;
+	const struct new_experiment_system *system;
 	const char *engine_reason; /* "" where the first choice works */
 	char **words;		   /* the whole command line, from the subcommand's name on */
 	char **argv;		   /* the program and its arguments */
@@ -60,10 +60,10 @@ enum status new_experiment_create(const struct options *options, launch_replace 
 				  char **name, int *folder, struct diag_list *diags);
 
 /* Appends the beginning of log.xml: the head, system, settings, arguments. */
-void birth_add_log(struct strbuf *out, const struct birth_log *log);
+void new_experiment_add_log(struct strbuf *out, const struct new_experiment_log *log);
 
 /* Writes log.xml up to the arguments, and notes where there are comments. */
-enum status new_experiment_write(int folder, const char *name, const struct birth_log *log,
+enum status new_experiment_write(int folder, const char *name, const struct new_experiment_log *log,
 				 struct diag_list *diags);
 
 /*

@@ -34,12 +34,12 @@ static unsigned read_clock_mhz(void)
 	return mhz > 0 && mhz < 1e6 ? (unsigned)mhz : 0;
 }
 
-void new_experiment_read_system(struct birth_system *system)
+void new_experiment_read_system(struct new_experiment_system *system)
 {
 	struct utsname name = {0};
 
 	uname(&name);
-	*system = (struct birth_system){
+	*system = (struct new_experiment_system){
 		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
 		.pages = (uint64_t)sysconf(_SC_PHYS_PAGES),
 		.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
@@ -119,7 +119,7 @@ static void add_ancestors(struct strbuf *out)
 	strbuf_fini(&text);
 }
 
-static void add_settings(struct strbuf *out, const struct birth_log *log)
+static void add_settings(struct strbuf *out, const struct new_experiment_log *log)
 {
 	const struct options *options = log->options;
 	struct strbuf text = {0};
@@ -170,7 +170,7 @@ static void add_settings(struct strbuf *out, const struct birth_log *log)
 	strbuf_fini(&text);
 }
 
-static void add_system(struct strbuf *out, const struct birth_system *system)
+static void add_system(struct strbuf *out, const struct new_experiment_system *system)
 {
 	strbuf_puts(out, "<system");
 	xml_add_attribute(out, "hostname", system->hostname);
@@ -229,7 +229,7 @@ static void add_nodes(struct strbuf *out)
 	}
 }
 
-void birth_add_log(struct strbuf *out, const struct birth_log *log)
+void new_experiment_add_log(struct strbuf *out, const struct new_experiment_log *log)
 {
 	char clock[MACHINE_CLOCK_NAME];
 

@@ -82,7 +82,7 @@ static void show_control(FILE *file, const struct options *options)
 void show_parameters(FILE *file, const struct show_run *run)
 {
 	const struct options *options = run->options;
-	const struct birth_system *system = run->system;
+	const struct new_experiment_system *system = run->system;
 
 	terminal_printf(file,
 			"Collection parameters:\n"

@@ -12,7 +12,7 @@
 /* What the parameters' text is made of. */
 struct show_run {
 	const struct options *options;
-	const struct birth_system *system;
+	const struct new_experiment_system *system;
 	const char *name;   /* of the experiment */
 	const char *engine; /* the one chosen: perf, monitor */
 	const char *engine_reason;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Address -> function.  All code is cut into spans that do not overlap; each
- * belongs to one known function, to a stretch without a symbol, or to no code.
+ * belongs to one known function, to a range without a symbol, or to no code.
  * Nesting and overlaps of functions are settled when the map is built, so that
  * a look-up is one binary search.
  */
@@ -25,7 +25,7 @@ struct code_map {
 
 /*
  * Symbols: merged and extended.  Of overlapping functions the one that begins
- * last wins; a stretch without a symbol is cut at each entry point.
+ * last wins; a range without a symbol is cut at each entry point.
  */
 void code_map_build(struct code_map *map, const struct code_ranges *ranges,
 		    const struct symbol_list *symbols, const struct address_list *entries);

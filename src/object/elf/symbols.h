@@ -8,12 +8,10 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "object/code_range.h"
 #include "object/elf/elf_file.h"
 
-/* Disjoint stretches of code, sorted: the executable sections, each for itself. */
-struct code_range {
-	uint64_t start, end;
-};
+/* Disjoint ranges of code, sorted: the executable sections, each for itself. */
 struct code_ranges {
 	struct code_range *items;
 	size_t count, capacity;

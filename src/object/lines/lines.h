@@ -22,7 +22,7 @@ struct lines;
 /* No file, no unit, no node of the tree of calls. */
 #define LINES_NONE UINT32_MAX
 
-/* A stretch of code that belongs to one line. */
+/* A range of code that belongs to one line. */
 struct line_row {
 	uint64_t start, end; /* [start, end) */
 	uint32_t file;	     /* an id for lines_file(), or LINES_NONE: without a line */

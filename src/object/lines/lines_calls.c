@@ -16,7 +16,7 @@
 enum { DEPTH_LIMIT = 500 }; /* of nested DIEs */
 
 /* Where the code of a node is; later ones of a walk lie deeper. */
-struct stretch {
+struct node_range {
 	uint64_t start, end;
 	uint32_t node;
 };
@@ -25,7 +25,7 @@ struct walk {
 	struct split_unit unit;
 	uint32_t table;
 	const void *reached; /* the last DIE so far: none is visited twice */
-	VEC(struct stretch) stretches;
+	VEC(struct node_range) ranges;
 };
 
 static uint64_t number_of(Dwarf_Die *die, unsigned name)
@@ -136,7 +136,7 @@ static bool add_range(const uint64_t range[2], void *arg)
 		return true;
 	if (entering->node == LINES_NONE)
 		entering->node = add_node(walk, entering->die, entering->parent);
-	*vec_push(&walk->stretches) = (struct stretch){range[0], range[1], entering->node};
+	*vec_push(&walk->ranges) = (struct node_range){range[0], range[1], entering->node};
 	return true;
 }
 
@@ -173,9 +173,9 @@ static void walk_children(struct walk *walk, Dwarf_Die *parent, uint32_t around,
 	}
 }
 
-static int compare_stretches(const void *a, const void *b)
+static int compare_ranges(const void *a, const void *b)
 {
-	const struct stretch *x = a, *y = b;
+	const struct node_range *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -194,14 +194,14 @@ static void begin_span(struct unit *unit, uint64_t start, uint32_t node)
 		*vec_push(&unit->calls) = (struct call_span){start, node};
 }
 
-/* Cuts nested stretches into spans: at each address the one that begins last. */
+/* Cuts nested ranges into spans: at each address the one that begins last. */
 static void flatten(const struct walk *walk, struct unit *unit)
 {
-	VEC(const struct stretch *) open = {0};
+	VEC(const struct node_range *) open = {0};
 
-	for (size_t i = 0; i <= walk->stretches.count; i++) {
-		const struct stretch *next =
-			i < walk->stretches.count ? &walk->stretches.items[i] : NULL;
+	for (size_t i = 0; i <= walk->ranges.count; i++) {
+		const struct node_range *next =
+			i < walk->ranges.count ? &walk->ranges.items[i] : NULL;
 
 		while (open.count) {
 			uint64_t end = open.items[open.count - 1]->end;
@@ -232,9 +232,9 @@ void lines_read_calls(struct lines *lines, struct unit *unit)
 		return;
 	walk.table = lines_table_of(lines, walk.unit.die.cu);
 	walk_children(&walk, &walk.unit.die, LINES_NONE, 0);
-	if (walk.stretches.count)
-		qsort(walk.stretches.items, walk.stretches.count, sizeof(*walk.stretches.items),
-		      compare_stretches);
+	if (walk.ranges.count)
+		qsort(walk.ranges.items, walk.ranges.count, sizeof(*walk.ranges.items),
+		      compare_ranges);
 	flatten(&walk, unit);
-	vec_fini(&walk.stretches);
+	vec_fini(&walk.ranges);
 }

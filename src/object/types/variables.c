@@ -68,7 +68,7 @@ void variables_free(struct variables *variables)
 		vec_fini(&variables->types.items[i]->members);
 	vec_fini(&variables->types);
 	for (size_t i = 0; i < variables->functions.count; i++) {
-		vec_fini(&variables->functions.items[i]->stretches);
+		vec_fini(&variables->functions.items[i]->ranges);
 		vec_fini(&variables->functions.items[i]->places);
 		vec_fini(&variables->functions.items[i]->results);
 	}

@@ -11,6 +11,8 @@
 #ifndef HELIO_OBJECT_VARIABLES_H
 #define HELIO_OBJECT_VARIABLES_H
 
+#include "object/code_range.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -118,17 +120,13 @@ struct call_result {
 	uint32_t type;
 };
 
-struct code_stretch {
-	uint64_t start, end;
-};
-
 struct data_function {
 	uint64_t entry;	 /* its first instruction */
 	uint32_t result; /* type, or TYPE_NONE */
 	struct {
-		const struct code_stretch *items;
+		const struct code_range *items;
 		size_t count;
-	} stretches; /* the parts of its code */
+	} ranges; /* the parts of its code */
 	struct {
 		const struct variable_place *items;
 		size_t count;

@@ -37,9 +37,9 @@ static bool add_function_range(const uint64_t range[2], void *arg)
 	if (lines_code_at(walk->variables->lines, range[0], range[1])) {
 		*vec_push(&walk->unit->ranges) =
 			(struct function_range){range[0], range[1], walk->entry_id};
-		*vec_push(&walk->entry->stretches) = (struct code_stretch){range[0], range[1]};
+		*vec_push(&walk->entry->ranges) = (struct code_range){range[0], range[1]};
 	}
-	return walk->entry->stretches.count < PLACES_MAX && lines_spend(walk->variables->lines, 1);
+	return walk->entry->ranges.count < PLACES_MAX && lines_spend(walk->variables->lines, 1);
 }
 
 static void add_function(struct function_walk *walk, Dwarf_Die *die)
@@ -52,9 +52,9 @@ static void add_function(struct function_walk *walk, Dwarf_Die *die)
 	walk->entry = entry;
 	walk->entry_id = (uint32_t)variables->functions.count;
 	split_unit_each_range(walk->split, die, add_function_range, walk);
-	if (!entry->stretches.count)
+	if (!entry->ranges.count)
 		return;
-	entry->function.entry = entry->stretches.items[0].start;
+	entry->function.entry = entry->ranges.items[0].start;
 	if (!dwarf_entrypc(die, &address) && address)
 		entry->function.entry = address;
 	*vec_push(&variables->functions) = entry;
@@ -126,7 +126,7 @@ struct place_walk {
 	const struct split_unit *split;
 	struct function_entry *entry;
 	struct frame_base base;
-	VEC(struct code_stretch) scope; /* the ranges of all open blocks, one after the other */
+	VEC(struct code_range) scope; /* the ranges of all open blocks, one after the other */
 	VEC(size_t) scope_begins;
 };
 
@@ -320,7 +320,7 @@ static bool add_scope(const uint64_t range[2], void *arg)
 {
 	struct place_walk *walk = arg;
 
-	*vec_push(&walk->scope) = (struct code_stretch){range[0], range[1]};
+	*vec_push(&walk->scope) = (struct code_range){range[0], range[1]};
 	return walk->scope.count < PLACES_MAX && lines_spend(walk->variables->lines, 1);
 }
 
@@ -395,8 +395,8 @@ static void publish(struct function_entry *entry)
 	if (entry->results.count)
 		qsort(entry->results.items, entry->results.count, sizeof(*entry->results.items),
 		      compare_results);
-	function->stretches.items = entry->stretches.items;
-	function->stretches.count = entry->stretches.count;
+	function->ranges.items = entry->ranges.items;
+	function->ranges.count = entry->ranges.count;
 	function->places.items = entry->places.items;
 	function->places.count = entry->places.count;
 	function->results.items = entry->results.items;

@@ -50,7 +50,7 @@ struct function_entry {
 	uint32_t unit;
 	Dwarf_Die die;
 	bool is_read;
-	VEC(struct code_stretch) stretches;
+	VEC(struct code_range) ranges;
 	VEC(struct variable_place) places;
 	VEC(struct call_result) results;
 };

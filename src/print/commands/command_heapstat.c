@@ -159,10 +159,10 @@ static void add_course(struct result *result, const struct heap_statistics *stat
 	add_heading(result, "Live Bytes Over Time (of that process; the most in each stretch)");
 	list = result_list(result, columns, COUNT(columns));
 	list->audience = FOR_PEOPLE;
-	for (size_t i = 0; i < HEAP_STRETCHES; i++) {
+	for (size_t i = 0; i < HEAP_RANGES; i++) {
 		int length = (int)((double)statistics->most[i] * BAR / (double)(most ? most : 1));
 
-		part_cell(result, list, value_real(heap_stretch_begin(statistics, i), 6));
+		part_cell(result, list, value_real(heap_range_begin(statistics, i), 6));
 		part_cell(result, list, value_count(statistics->most[i]));
 		part_cell(result, list, value_printf(result, "%.*s", length, bar));
 	}
@@ -260,13 +260,13 @@ static struct value course_of(struct result *result, const struct heap_statistic
 {
 	struct value_list *course = result_values(result);
 
-	for (size_t i = 0; i < HEAP_STRETCHES; i++) {
-		struct record *stretch = result_record(result);
+	for (size_t i = 0; i < HEAP_RANGES; i++) {
+		struct record *range = result_record(result);
 
-		record_set(result, stretch, "seconds",
-			   value_real(heap_stretch_begin(statistics, i), 6));
-		record_set(result, stretch, "bytes", value_count(statistics->most[i]));
-		values_add(result, course, value_record(stretch));
+		record_set(result, range, "seconds",
+			   value_real(heap_range_begin(statistics, i), 6));
+		record_set(result, range, "bytes", value_count(statistics->most[i]));
+		values_add(result, course, value_record(range));
 	}
 	return value_list(course);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timeline: what each thread did over time. Far away, states as stacked colours or the function that took
 // most of each cell; near, the events with their stacks as a flame chart. Dragging selects a range, which
-// zooms or becomes a filter. Between two answers of the server what is known is drawn, moved and stretched.
+// zooms or becomes a filter. Between two answers of the server what is known is drawn, moved and scaled.
 
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/sources/clock_holding.h"
+#include "collector/sources/clock_holder_requests.h"
 
 #include "collector/arch/sys.h"
 
@@ -72,7 +72,7 @@ bool holder_pause(void)
 	if (!wish_switch())
 		return false;
 	while (is_here() && !is_fulfilled(request, &seen))
-		holding_wait(&holding.fulfilled, seen, HOLDING_BREATH_NS);
+		holding_wait(&holding.fulfilled, seen, HOLDING_SWITCH_PAUSE_NS);
 	return true;
 }
 
@@ -87,9 +87,9 @@ bool holder_is_starting(void)
 	return is_here() && atomic_load(&holding.starting);
 }
 
-bool holder_breathe(void)
+bool holder_pause_switches(void)
 {
-	return wish(HOLDING_BREATH);
+	return wish(HOLDING_SWITCH_PAUSE);
 }
 
 bool holder_rest(uint64_t ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/sources/clock_takers.h"
+#include "collector/sources/clock_sigwait.h"
 
 #include "collector/arch/sys.h"
 #include "collector/core/clock_look.h"
@@ -9,9 +9,9 @@
 #include "collector/storage/recording.h"
 #include "format/format.h"
 
-static bool takers_said;
+static bool warned;
 
-void takers_note(struct thread *thread, const struct clock_remote *remote)
+void sigwait_note(struct thread *thread, const struct clock_remote *remote)
 {
 	if (remote->call != SYS_rt_sigtimedwait || !collector.late || !thread->blocked ||
 	    thread->takes_signals || !thread_try_lock(thread))
@@ -22,22 +22,22 @@ void takers_note(struct thread *thread, const struct clock_remote *remote)
 	thread_unlock(thread);
 }
 
-void takers_say(const struct thread *thread, const struct clock_remote *remote)
+void sigwait_warn(const struct thread *thread, const struct clock_remote *remote)
 {
 	enum { WORTH = 8 }; /* intervals */
 	uint64_t computed_ns =
 		remote->cpu_ns - thread->clock.last.cpu_ns + (uint64_t)thread->clock.cpu_pending_ns;
 
-	if (takers_said || !thread->takes_signals ||
+	if (warned || !thread->takes_signals ||
 	    (int64_t)computed_ns < (int64_t)(WORTH * collector.interval_ns))
 		return;
-	takers_said = true;
+	warned = true;
 	log_warning("threads that block all signals and take them by hand (sigwait) got no ticks: "
 		    "what they compute has no call stack",
 		    0);
 }
 
-void takers_forget(void)
+void sigwait_forget(void)
 {
-	takers_said = false;
+	warned = false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that take signals by hand (sigwait), in a program that was attached to. */
-#ifndef HELIO_COLLECTOR_CLOCK_TAKERS_H
-#define HELIO_COLLECTOR_CLOCK_TAKERS_H
+#ifndef HELIO_COLLECTOR_CLOCK_SIGWAIT_H
+#define HELIO_COLLECTOR_CLOCK_SIGWAIT_H
 
 struct clock_remote;
 struct thread;
@@ -11,9 +11,9 @@ struct thread;
  * blocks them, and waits so, gets none.  Such a thread hardly does anything else; what it does has
  * no call stack, and not the one of its last tick.
  */
-void takers_note(struct thread *thread, const struct clock_remote *remote);
-/* Says in the log, once, that such a thread has computed for long without a tick. */
-void takers_say(const struct thread *thread, const struct clock_remote *remote);
-void takers_forget(void);
+void sigwait_note(struct thread *thread, const struct clock_remote *remote);
+/* Warns in the log, once, that such a thread has computed for long without a tick. */
+void sigwait_warn(const struct thread *thread, const struct clock_remote *remote);
+void sigwait_forget(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others ask of the holder of threads' perf events (clock_holder.h): by words in memory. */
-#ifndef HELIO_COLLECTOR_CLOCK_HOLDING_H
-#define HELIO_COLLECTOR_CLOCK_HOLDING_H
+/* Requests to the holder of threads' perf events (clock_holder.h), by words in memory. */
+#ifndef HELIO_COLLECTOR_CLOCK_HOLDER_REQUESTS_H
+#define HELIO_COLLECTOR_CLOCK_HOLDER_REQUESTS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@ bool holder_pause(void); /* returns when no event fires any more; also while it 
 bool holder_resume(void);
 /* It has not opened events yet, or started the monitor. */
 bool holder_is_starting(void);
-bool holder_breathe(void);     /* no switch events for a moment */
-bool holder_rest(uint64_t ns); /* no ticks for so long; in the end overhead_rested() is called */
+bool holder_pause_switches(void); /* no switch events for HOLDING_SWITCH_PAUSE_NS */
+bool holder_rest(uint64_t ns);	  /* no ticks for so long; in the end overhead_rested() is called */
 bool holder_drop(void);
 
 bool holder_holds(void);
@@ -24,13 +24,13 @@ void holder_stop(void);
 
 enum {
 	HOLDING_SWITCH = 1,
-	HOLDING_BREATH = 2,
+	HOLDING_SWITCH_PAUSE = 2,
 	HOLDING_DROP = 4,
 	HOLDING_END = 8,
 	HOLDING_REST = 16,
 };
 
-enum { HOLDING_BREATH_NS = 20 * 1000 * 1000 };
+enum { HOLDING_SWITCH_PAUSE_NS = 20 * 1000 * 1000 };
 
 extern struct holding {
 	_Atomic unsigned running;
