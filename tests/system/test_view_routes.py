@@ -16,7 +16,7 @@ from view_server import JSON, wait_until
 # Of each request: a body of right form (None: it has none), and what it is answered with.
 ROUTES = {
     'login': ({'token': 'x'}, {401}), 'bootstrap': (None, {200}), 'print': ({'session': 1, 'settings': [], 'commands': [['functions']], 'id': 'p', 'format': 'json'}, {200}),
-    'progress': (None, {404}), 'cancel': ({'id': 'nothing'}, {204}), 'open': ({'experiments': ['kinds.1.er'], 'id': 'o'}, {200, 429}), 'refresh': ({'session': 1, 'id': 'r'}, {200, 429}),
+    'progress': (None, {404}), 'cancel': ({'id': 'nothing'}, {204}), 'names': (None, {200}), 'open': ({'experiments': ['kinds.1.er'], 'id': 'o'}, {200, 429}), 'refresh': ({'session': 1, 'id': 'r'}, {200, 429}),
     'close': ({'session': 99}, {204}), 'experiments': (None, {200}), 'doctor': (None, {200}), 'options': (None, {200}),
     'record': ({'command': 'collect', 'options': ['-n'], 'program': ['true'], 'pid': 1}, {200, 429}), 'recordings': (None, {200}), 'stop': ({'recording': 99}, {404}),
     'notes': ({'session': 1, 'experiment': 'kinds.1.er', 'text': 'a note'}, {204}), 'save': ({'settings': [['limit', '7']]}, {204}), 'quit': ({}, {204}),
