@@ -65,7 +65,11 @@ def directories_of(pid):
     found = {}
     for task in os.listdir(f'/proc/{pid}/task'):
         place = f'/proc/{pid}/task/{task}/fd'
-        for number in os.listdir(place):
+        try:
+            numbers = os.listdir(place)
+        except FileNotFoundError:
+            continue  # the thread has ended meanwhile
+        for number in numbers:
             try:
                 if stat.S_ISDIR(os.stat(f'{place}/{number}').st_mode):
                     found[f'{task}/{number}'] = os.readlink(f'{place}/{number}')
