@@ -25,6 +25,7 @@ enum {
 struct profile_reader {
 	struct experiment_profile *profile;
 	struct profile_segment *segment; /* the newest; NULL: the next event begins one */
+	bool adds; /* rows that no event of the file is: they count for no number of events */
 	/* the block in hand */
 	uint32_t thread; /* index */
 	uint64_t thread_begin_us;
@@ -69,17 +70,17 @@ static void close_segment(struct profile_reader *reader)
 		return;
 
 	struct profile_thread *thread = thread_of(reader);
-	uint64_t count = count_of_segment(reader);
+	uint64_t count = count_of_segment(reader), events = reader->adds ? 0 : count;
 
 	reader->segment->count = (uint32_t)count;
 	for (size_t i = 0; i < PROFILE_STATES; i++) {
 		thread->recorded_us += reader->state_us[i];
 		reader->profile->state_us[i] += reader->state_us[i];
 	}
-	thread->has_events |= count > 0;
+	thread->has_events |= events > 0;
 	if (!thread->number)
-		reader->nameless += count;
-	reader->profile->event_count += count;
+		reader->nameless += events;
+	reader->profile->event_count += events;
 	memset(reader->state_us, 0, sizeof(reader->state_us));
 	reader->segment = NULL;
 }
@@ -429,7 +430,8 @@ void experiment_profile_bind(struct experiment_profile *profile, struct stack_tr
 void experiment_profile_add_before(struct experiment_profile *profile, uint64_t user_us,
 				   uint64_t system_us, uint32_t node)
 {
-	struct profile_reader reader = {.profile = profile, .stack = node, .cpu = PROFILE_NO_CPU};
+	struct profile_reader reader = {
+		.profile = profile, .adds = true, .stack = node, .cpu = PROFILE_NO_CPU};
 	struct profile_segment first;
 
 	if (!profile->threads.count || !(user_us + system_us))
@@ -495,8 +497,11 @@ void experiment_profile_add_tails(struct experiment_profile *profile, uint64_t e
 {
 	/* A thread that has long been without an event has hardly used more than others. */
 	enum { TAIL_US = 20000 };
-	struct profile_reader reader = {
-		.profile = profile, .time = end_us, .stack = node, .cpu = PROFILE_NO_CPU};
+	struct profile_reader reader = {.profile = profile,
+					.adds = true,
+					.time = end_us,
+					.stack = node,
+					.cpu = PROFILE_NO_CPU};
 	uint64_t tails_us = 0;
 
 	for (size_t i = 0; i < profile->threads.count; i++) {
@@ -565,7 +570,7 @@ static struct last_event *last_events(const struct experiment_profile *profile)
 
 void experiment_profile_add_thread_ends(struct experiment_profile *profile, uint64_t cpu_us)
 {
-	struct profile_reader reader = {.profile = profile, .cpu = PROFILE_NO_CPU};
+	struct profile_reader reader = {.profile = profile, .adds = true, .cpu = PROFILE_NO_CPU};
 	struct last_event *last = last_events(profile);
 	uint64_t ended = 0;
 
