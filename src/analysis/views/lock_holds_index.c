@@ -341,6 +341,9 @@ static struct lock_holds_index *make_index(struct tally *tally)
 	lock_scan_run(&scan, tally);
 	add_pieces(&finding);
 	add_unknown(&finding);
+	vec_fini(&finding.requests); /* there may be millions: what is done with goes at once */
+	vec_fini(&finding.waits);
+	vec_fini(&finding.known);
 	sort(&finding, by_holder);
 	join_pieces(&finding);
 	put_on_line(&finding, mpi_clocks_of(tally->session));
