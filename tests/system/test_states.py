@@ -40,7 +40,9 @@ def of_phases(t, engine):
     t.within(value('readzero', 'system') >= 0.97 * least - slack, f'readzero system: {value("readzero", "system")}, at least {least} in truth')
     check_bursts(t, engine, slack, truth, {phase: value(phase, 'user') + value(phase, 'system') for phase in ('fsync', 'pagefault')})
     t.near(value('pagefault', 'total'), truth['pagefault.wall'], 'pagefault total', 0.03, 0.02 + slack)  # fsync's switches are throttled: a wait may come late
-    t.within(value('pagefault', 'user') < value('pagefault', 'system'), 'page faults are shown as user CPU')
+    # what the kernel says of 0.3 s is from its own clock's 30 to 300 interrupts: user code is the half of it on some machines
+    most = truth['pagefault.user'] + 0.2 * truth['pagefault.cpu'] + slack
+    t.within(value('pagefault', 'user') <= most, f'pagefault user: {value("pagefault", "user")}, at most {most}')
     t.near(value('fsync', 'total'), truth['fsync.wall'], 'fsync total', 0.02, 0.02 + slack)
     t.equal(truth['interrupted'], 0, 'calls ended by EINTR')
     t.equal(truth['readzero.partial'], 0, 'short reads')
