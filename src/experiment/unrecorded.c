@@ -158,7 +158,8 @@ static struct unrecorded describe_rest(const struct finder *finder, const struct
 /*
  * What a recorded process awaited unseen: of the one program that it can be, or of whatever it
  * started.  What recorded children used at their ends is in it, where nobody else tells, so a
- * little is nobody's.
+ * little is nobody's: it is more on a slow or busy machine, as is what a program uses before its
+ * recording begins.
  */
 static void report_rest(struct finder *finder, const struct life *life, uint32_t index)
 {
@@ -168,8 +169,9 @@ static void report_rest(struct finder *finder, const struct life *life, uint32_t
 	uint64_t all_us = counters->children_user_us + counters->children_system_us;
 	uint64_t known_us = life->below_us + END_OF_CHILD_US;
 	uint64_t recorded_us = life->below_us + LEAST_PROGRAM_US;
+	uint64_t slow_us = (counters->before_user_us + counters->before_system_us) / 2;
 	const struct life *only = NULL;
-	bool several = false;
+	bool several = false, some_recorded = false;
 
 	for (uint32_t i = finder->child[index]; all_us > recorded_us && i != NO_LIFE;
 	     i = finder->sibling[i]) {
@@ -183,8 +185,11 @@ static void report_rest(struct finder *finder, const struct life *life, uint32_t
 			only = child;
 		} else {
 			recorded_us += END_OF_CHILD_US;
+			some_recorded = true;
 		}
 	}
+	if (some_recorded)
+		known_us += slow_us;
 	parent->tells_children = all_us > recorded_us;
 	if (all_us > known_us)
 		report(finder,

@@ -429,6 +429,15 @@ static bool has_request(const struct mpi_call *call, const struct mpi_request *r
 		request->peer != MPI_PEER_NOBODY);
 }
 
+/* Whether later calls need to know of this one. */
+static bool is_noted(const struct mpi_call *call)
+{
+	enum format_mpi_type type = call->function->type;
+
+	return type == MPI_PREPARE || type == MPI_RECEIVE_BEGIN || type == MPI_SEND_BEGIN ||
+	       type == MPI_MANAGE || completes(call);
+}
+
 /* What later calls need to know. */
 static void note(const struct mpi_call *call, uint64_t *fields)
 {
@@ -491,7 +500,8 @@ static void describe(struct mpi_call *call, uint64_t *fields)
 	set_bytes(call, fields);
 	if (mpi_has(call, 'M') && !completes(call))
 		set_matched(call, fields);
-	note(call, fields);
+	if (is_noted(call))
+		note(call, fields);
 }
 
 /* Of which types the counts of sends and receives are not said by the type itself. */
