@@ -115,10 +115,10 @@ def record_stripped(t):
 
 
 def record_java(t):
-    """A program that asks for five garbage collections, where there is a JDK."""
+    """A program that asks for five garbage collections, and a sample of its objects, where there is a JDK."""
     if not shutil.which('java') or not shutil.which('javac') or t.run('javac', '-d', t.directory, ROOT / 'tests/system/java/Collections.java').status:
         return
-    t.run(t.helio, 'collect', '-q', '-o', t.directory / 'java.1.er', 'java', '-XX:+UseSerialGC', '-Xmx256m', '-cp', t.directory, 'Collections', '5', timeout=300)
+    t.run(t.helio, 'collect', '-q', '--java-heap', '16384', '-o', t.directory / 'java.1.er', 'java', '-XX:+UseSerialGC', '-Xmx256m', '-cp', t.directory, 'Collections', '5', timeout=300)
 
 
 @test(alone=True)

@@ -33,13 +33,19 @@ export function reserveHues(names: string[]): void {
 	}
 }
 
-// What threads do for a run time that is no code of the program: told by the colours of states that are alike.
-const pseudo: [RegExp, string][] = [
+// What threads do for OpenMP's run time that is no code of the program: told by the colours of states that are alike.
+const ompPseudo: [RegExp, string][] = [
 	[/^<OMP-idle>/, 'sleep'], [/^<OMP-(implicit|explicit)_barrier>/, 'wait'], [/^<OMP-.*wait>/, 'lock'], [/^<OMP-overhead>/, 'datapfault'], [/^<OMP-reduction>/, 'other'],
 ];
+// The states of OpenMP, by the colour of each; all that has no function of its own is work.
+export const ompStateName: Record<string, string> = {
+	user: 'work', other: 'reduction', datapfault: 'overhead of OpenMP', lock: 'waits for a lock, a section or tasks', wait: 'waits at a barrier', sleep: 'idle',
+};
+const ompPseudoState = (name: string): string | undefined => (name.startsWith('<') ? ompPseudo.find(([what]) => what.test(name))?.[1] : undefined);
+export const ompState = (name: string): string => ompPseudoState(name) ?? 'user';
 
 export const nameColour = (name: string, dark: boolean): string => {
-	const state = name.startsWith('<') ? pseudo.find(([what]) => what.test(name))?.[1] : undefined;
+	const state = ompPseudoState(name);
 	if (state) return stateColour(state, dark);
 	const h = hash(name);
 	const hue = hues.get(name) ?? h % 360;

@@ -14,7 +14,7 @@ import { Both, SourceOrDisassembly } from './source';
 import { Start } from './start';
 import { Experiments, Statistics } from './statistics';
 import { Timeline } from './timeline';
-import { Heap, InputOutput, Locks } from './traced';
+import { hasJavaHeap, Heap, InputOutput, Locks } from './traced';
 
 export interface ViewInfo {
 	id: string;
@@ -22,7 +22,8 @@ export interface ViewInfo {
 	group: string;
 	about: string;
 	component: ComponentType;
-	command?: string; // says whether there is anything to show
+	command?: string; // says whether there is anything to show …
+	unless?(): boolean; // … where this is not known to be so
 	calls?: boolean; // called-by and calls below
 	details?: boolean;
 	wide?: boolean; // in a narrow window it has no room for details beside it
@@ -50,7 +51,7 @@ export const views: ViewInfo[] = [
 	{ id: 'seconds', title: 'Seconds', group: 'By', about: 'Events by second', component: () => <IndexObject key="seconds" name="Seconds" title="Seconds" /> },
 	{ id: 'expids', title: 'Experiment IDs', group: 'By', about: 'Events by experiment', component: () => <IndexObject key="expids" name="Experiment_IDs" title="Experiment IDs" /> },
 	{ id: 'objects', title: 'Sizes, durations …', group: 'By', about: 'Events by size of I/O and blocks, by duration, by an expression of your own', component: OtherObjects },
-	{ id: 'heap', title: 'Heap', group: 'Data', about: 'Live memory, peak, leaks', component: Heap, command: 'heapstat' },
+	{ id: 'heap', title: 'Heap', group: 'Data', about: 'Live memory, peak, leaks', component: Heap, command: 'heapstat', unless: hasJavaHeap },
 	{ id: 'locks', title: 'Locks', group: 'Data', about: 'What was waited for, and who held it', component: Locks, command: 'locks' },
 	{ id: 'io', title: 'I/O', group: 'Data', about: 'Files, descriptors, sizes and times', component: InputOutput, command: 'ioactivity' },
 	{ id: 'data', title: 'Data Objects', group: 'Data', about: 'Variables and types by the addresses that counters saw', component: DataObjects, command: 'data_objects' },

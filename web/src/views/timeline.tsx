@@ -5,7 +5,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { grey, kindColour, nameColour, stateColour, stateName, stateOrder } from '../colour';
+import { grey, kindColour, nameColour, ompState, ompStateName, stateColour, stateName, stateOrder } from '../colour';
 import { conjunction } from '../filter';
 import { baseName, fitName, formatAlone, formatTime, ticks } from '../format';
 import { useKeys } from '../keys';
@@ -106,7 +106,7 @@ export function Timeline(): JSX.Element {
 	const messages = useMemo(() => (messageQuery.result && all ? readMessages(messageQuery.result, all.lanes) : []), [messageQuery.result, all]);
 	const tools = <>
 		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['experiment', 'experiments'], ['cpu', 'processors'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
-		<Choice label="Colours" value={param('tc') || 'state'} options={[['state', 'states'], ['function', 'functions']]} onChange={(v) => patch({ tc: v === 'state' ? undefined : v })} />
+		<Choice label="Colours" value={param('tc') || 'state'} options={[['state', 'states'], ['function', 'functions'], ...(has('omp') ? [['omp', 'states of OpenMP'] as [string, string]] : [])]} onChange={(v) => patch({ tc: v === 'state' ? undefined : v })} />
 		<Choice label="Kinds of data" value={param('kinds')} options={[['', 'locks and I/O'], ['1', 'all'], ['0', 'none']]} onChange={(v) => patch({ kinds: v || undefined })} />
 		<Toggle label="Stacks" on={param('stacks') !== '0'} title="Call stacks as a flame chart, when zoomed in" onChange={(on) => patch({ stacks: on ? undefined : '0' })} />
 		{hasMpi && <Toggle label="Messages" on={param('msg') !== '0'} title="Messages of MPI as lines from who sends to who receives" onChange={(on) => patch({ msg: on ? undefined : '0' })} />}
@@ -164,8 +164,8 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 	const find = matcher(param('q'));
 	const several = haveSeveral(all.lanes);
 	const lanes = useMemo(() => groupLanes(all, grouping, founderOf(catalogue.value?.processes ?? [])).filter((l) => !find || find(l.name) || find(laneLabel(l, several))), [all, grouping, catalogue.value, param('q')]);
-	const byFunction = param('tc') === 'function';
-	const most = useMemo(() => (byFunction ? mostOf(all) : []), [all, byFunction]);
+	const colours = coloursOf(param('tc'));
+	const most = useMemo(() => (colours === 'function' ? mostOf(all) : []), [all, colours]);
 	const rowKinds = kindRows(param('kinds'));
 	const stacksShown = param('stacks') !== '0' && events !== null;
 	const placed = useMemo((): Placed[] => {
@@ -291,7 +291,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 		if (next) tell(next);
 	};
 	const paint = (pen: Pen): void => paintTimeline(pen, {
-		all, detail, refined, events, lines: linesIn(pen.width), message, collections, samples, several, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction,
+		all, detail, refined, events, lines: linesIn(pen.width), message, collections, samples, several, placed, view, picked, hover, chosen, top, headHeight, rh, colours,
 	});
 	painter.current = paint;
 	const usePicked = (action: (r: Range) => void): void => { if (picked) action(picked); };
@@ -382,8 +382,9 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 			{stripUnder && hover ? <StripTip strip={stripUnder} collection={collectionUnder(hover.x, hover.y)} time={timeAt(hover.x)} x={hover.x} y={hover.y} />
 				: under && hover ? <MessageTip message={under} x={hover.x} y={hover.y} /> : hover && !drag.current && <Tip all={all} near={laneUnder ? closer(detail, refined, laneUnder.lane) : null} sourceOf={sourceOf} lane={laneUnder} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
 			<div class="foot">
-				<div class="legend">{param('tc') === 'function' && most.map((f) => <span title={f.name}><i class="swatch" style={{ background: nameColour(f.name, dark.value) }} />{shorten(f.name)}</span>)}
-					{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
+				<div class="legend">{most.map((f) => <span title={f.name}><i class="swatch" style={{ background: nameColour(f.name, dark.value) }} />{shorten(f.name)}</span>)}
+					{colours === 'omp' && Object.entries(ompStateName).map(([s, name]) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{name}</span>)}
+					{(colours !== 'state' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
 					{barKinds.filter((k) => (rowKinds.includes(k) && all.lanes.some((l) => (l.kinds[k] ?? 0) > 0)) || bands?.events.some((e) => e.kind === k)).map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{kindTitle[k]}</span>)}
 					{collections.length > 0 && <span><i class="swatch" style={{ background: kindColour.gc! }} />garbage collections</span>}
 					{messages.length > 0 && <span>— {messages.some((m) => m.count > 1) ? 'messages, several to a line' : 'messages'}</span>}</div>
@@ -438,8 +439,12 @@ function StripTip({ strip, collection, time, x, y }: { strip: Strip; collection:
 
 interface Scene {
 	all: Cells; detail: Cells | null; refined: boolean; events: Events | null; lines: Line[]; message: Message | null; collections: Collection[]; samples: Strip[]; several: boolean; placed: Placed[]; view: Range; picked: Range | null;
-	hover: { x: number; y: number } | null; chosen: Event | null; top: number; headHeight: number; rh: number; byFunction: boolean;
+	hover: { x: number; y: number } | null; chosen: Event | null; top: number; headHeight: number; rh: number; colours: Colours;
 }
+
+// What a row's colours tell: the states of the clock, or what took most of each cell: the function, or by it the state of OpenMP.
+type Colours = 'state' | 'function' | 'omp';
+const coloursOf = (chosen: string): Colours => (chosen === 'function' || chosen === 'omp' ? chosen : 'state');
 
 const timeToX = (view: Range, width: number, t: number): number => GUTTER + ((t - view.from) / (view.to - view.from || 1)) * (width - GUTTER);
 
@@ -498,7 +503,7 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 	const parts: { cells: Cells; from: number; to: number }[] = near
 		? [{ cells: s.all, from: -Infinity, to: near.begin }, { cells: near, from: near.begin, to: near.end }, { cells: s.all, from: near.end, to: Infinity }]
 		: [{ cells: s.all, from: -Infinity, to: Infinity }];
-	if (s.events && p.lane.members.length === 1 && !s.byFunction && p.events.some((e) => e.kind === 'clock')) paintEvents(pen, s, p, y, bar, x);
+	if (s.events && p.lane.members.length === 1 && s.colours === 'state' && p.events.some((e) => e.kind === 'clock')) paintEvents(pen, s, p, y, bar, x);
 	else for (const part of parts) paintCells(pen, s, p, y, bar, part.cells, part.from, part.to, x);
 	let at = y + bar + 3;
 	for (const e of p.events) if (e.kind !== 'clock' && !p.kinds.includes(e.kind) && !(p.bands.length && bandKinds.includes(e.kind))) paintBand(pen, e, y + 1, 4, x);
@@ -547,7 +552,21 @@ function paintEvents(pen: Pen, s: Scene, p: Placed, y: number, bar: number, x: (
 		if (from < to) paintCells(pen, s, p, y, bar, s.all, from, to, x);
 }
 
-// Cells side by side of one colour are one rectangle in the picture by functions; states are stacked.
+// The colours of what took most of a cell, a share of each thread, as a stack.
+function paintMost(pen: Pen, s: Scene, cells: Cells, members: number[], c: number, a: number, width: number, bottom: number, height: number): void {
+	const heights = new Map<string, number>();
+	let up = bottom;
+	for (const m of members) {
+		const f = cells.functions[cells.fn[m * cells.count + c]!];
+		if (!f) continue;
+		const colour = s.colours === 'omp' ? stateColour(ompState(f.name), dark.value) : nameColour(f.name, dark.value);
+		if (members.length === 1) pen.rect(a, up - height, width, height, colour);
+		else heights.set(colour, (heights.get(colour) ?? 0) + height / members.length);
+	}
+	for (const [colour, h] of [...heights].sort(([, h], [, other]) => other - h)) pen.rect(a, up -= h, width, h, colour);
+}
+
+// States are stacked.
 function paintCells(pen: Pen, s: Scene, p: Placed, y: number, bar: number, cells: Cells, from: number, to: number, x: (t: number) => number): void {
 	const { view } = s;
 	const first = Math.max(0, Math.floor((Math.max(view.from, from) - cells.begin) / cells.cell));
@@ -559,9 +578,8 @@ function paintCells(pen: Pen, s: Scene, p: Placed, y: number, bar: number, cells
 		const a = Math.max(GUTTER, x(begin));
 		const b = Math.min(pen.width, x(Math.min(to, cells.begin + (c + 1) * cells.cell)));
 		if (b <= a) continue;
-		if (s.byFunction && threads === 1) {
-			const f = cells.fn[members[0]! * cells.count + c]!;
-			if (f >= 0) pen.rect(a, y + 2, b - a + 0.3, bar - 2, nameColour(cells.functions[f]!.name, dark.value));
+		if (s.colours !== 'state') {
+			paintMost(pen, s, cells, members, c, a, b - a + 0.3, y + bar, bar - 2);
 			continue;
 		}
 		let up = y + bar;

@@ -6,7 +6,7 @@ import * as filter from '../filter';
 import { formatAlone } from '../format';
 import { useQuery } from '../query';
 import { request } from '../request';
-import { param, patch, selection, state } from '../store';
+import { catalogue, param, patch, selection, state, whyNot } from '../store';
 import type { Metric, Result, Row } from '../types';
 import { num, str } from '../types';
 import { expressionMenu, lockMenu } from '../ui/actions';
@@ -15,19 +15,30 @@ import { Course, HeatTable, Histogram, type Bin } from '../ui/charts';
 import { metricColumns } from '../ui/table';
 import { Frame, Tabs, usePublish } from '../ui/view';
 import { List } from './list';
+import { IndexObject } from './objects';
 import { StackTable } from './stacks';
 
 const count = (title: string, name: string): Metric => ({ name, title, unit: 'count' });
 const bytes = (title: string, name: string): Metric => ({ name, title, unit: 'bytes' });
 
 const heapTabs: [string, string][] = [['heapstat', 'Peak and statistics'], ['leaks', 'Leaks'], ['allocs', 'Allocations']];
+const javaTab: [string, string] = ['JClasses', 'Java classes'];
 const PEAK_STACKS = 500; // a program may have one for each block that it has
+
+export const hasJavaHeap = (): boolean => catalogue.value?.metrics.some((m) => /jalloc/.test(m.name)) ?? false;
+
 export function Heap(): JSX.Element {
-	const tab = param('heap') || 'heapstat';
+	const tabs = !hasJavaHeap() ? heapTabs : whyNot('heapstat') ? [javaTab] : [...heapTabs, javaTab];
+	const tab = param('heap') || tabs[0]![0];
+	const tools = <Tabs key_="heap" tabs={tabs} now={tab} />;
+	return tab === 'JClasses' ? <div class="stackview"><div class="tools">{tools}</div><IndexObject name="JClasses" title="Java classes" /></div> : <NativeHeap key={tab} tab={tab} tools={tools} />;
+}
+
+function NativeHeap({ tab, tools }: { tab: string; tools: JSX.Element }): JSX.Element {
 	const req = request(state.value, { plain: true, limit: tab === 'heapstat' ? PEAK_STACKS : 2000 }, [tab]);
 	const query = useQuery(req).value;
 	usePublish(req);
-	return <Frame query={query} command={tab} tools={<Tabs key_="heap" tabs={heapTabs} now={tab} />} show={([result]) => (tab === 'heapstat' ? <HeapStatistics result={result!} /> : <HeapStacks result={result!} tab={tab} />)} />;
+	return <Frame query={query} command={tab} tools={tools} show={([result]) => (tab === 'heapstat' ? <HeapStatistics result={result!} /> : <HeapStacks result={result!} tab={tab} />)} />;
 }
 
 function HeapStacks({ result, tab }: { result: Result; tab: string }): JSX.Element {

@@ -281,6 +281,17 @@ test('OpenMP: regions, tasks, and view modes are those of print', { skip: !exist
 	const wide = (await page.$eval('.timeline canvas', (c) => c.clientWidth)) - 178;
 	const drawn = bands.reduce((a, b) => a + b + 1, 0) / wide * (time.end_s - time.begin_s);
 	assert.ok(Math.abs(drawn - regions.rows[0].duration) < 0.02 * time.end_s, `${drawn} s, not ${regions.rows[0].duration}`);
+	// By the states of OpenMP: as much of the colour of barriers as there is time at them, of that of work what the threads compute.
+	await go(page, 'timeline?tc=omp&stacks=0');
+	assert.match(await page.textContent('.legend'), /work.*waits at a barrier.*idle/);
+	const states = await wordsOfPicture(page);
+	const [total, ...functions] = print(['omp.1.er'], '-metrics', 'e.total:name', '-functions').at(-1).rows;
+	const seconds = (what) => functions.filter((r) => what(r.name)).reduce((sum, r) => sum + r['e.total'], 0);
+	for (const [colour, expected] of [['#e69f00', seconds((name) => /^<OMP-implicit_barrier>/.test(name))], ['#0072b2', seconds((name) => !/^<OMP-/.test(name))]]) {
+		const widths = [...states.matchAll(new RegExp(`<rect [^>]*fill="${colour}"[^>]*>`, 'g'))].map((m) => Number(/width="([\d.]+)"/.exec(m[0])[1]) - 0.3);
+		const shown = widths.reduce((a, b) => a + b, 0) / wide * (time.end_s - time.begin_s);
+		assert.ok(Math.abs(shown - expected) < 0.05 * total['e.total'], `${colour}: ${shown} s, not ${expected}`);
+	}
 	for (const mode of ['user', 'expert', 'machine']) {
 		await go(page, `functions?vm=${mode}`);
 		await sameAsPrint(page, 'Functions', print(['omp.1.er'], '-viewmode', mode, '-functions')[0]);
@@ -712,6 +723,10 @@ test('Java: garbage collections are bands as long as they were, told at a click,
 	assert.equal(expression, `EXPID == 1 && GCEVENT == ${number}`);
 	await go(page, `functions?m=e.total%3Aname&f=${encodeURIComponent(expression)}`);
 	await sameAsPrint(page, 'Functions', print(['java.1.er'], '-metrics', 'e.total:name', '-filters', `EXPID == 1 && GCEVENT == ${number}`, '-functions').at(-1));
+	// Of the heap Java's objects alone were recorded.
+	await page.click('.nav a:not(.off):text-is("Heap")');
+	await settled(page);
+	await sameAsPrint(page, 'Java classes', print(['java.1.er'], '-indxobj', 'JClasses').at(-1));
 	await go(page, 'overview');
 	const told = print(['java.1.er'], '-report').at(-1).rows.find((r) => r.section === 'collections');
 	assert.match(await page.textContent('.overview section:has(h2:text-is("Garbage collections")) p'), new RegExp(`^${told.calls}, together [^%]*, ${told.percent.toFixed(1)}%`));
