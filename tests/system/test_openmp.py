@@ -199,6 +199,36 @@ def tasks(t):
         t.check(len(constructs) <= 64, f'{compiler}: {len(constructs)} constructs')
 
 
+@test
+def tasks_behind_shares(t):
+    """Programs whose tasks reduce, and whose iterations wait for others of 14 loops, do what they do bare; tasks at a region's end are its work."""
+    for compiler in COMPILERS:
+        program = compile_target(t, compiler, 'omptasks')
+        result = t.collect(program)
+        t.equal(result.out.splitlines()[:2], ['reduced 45 45', f'chain {1 + sum(range(40))}'], f'{compiler}: results')
+        burnt = float(result.out.splitlines()[2].split()[1])
+        region = [row for row in t.print(result.experiment, '-regions')[-1]['rows'] if row['name'].startswith('leave_tasks')][0]
+        executed = [row for row in t.print(result.experiment, '-tasks')[-1]['rows'] if row['name'].startswith('leave_tasks')][0]
+        t.equal(executed['calls'], 16, f'{compiler}: tasks')
+        # as long as the clock says that they took, which is more than their CPU time where others take processors away
+        t.ratio(region['work'], executed['duration'], 0.98, 1.1, f'{compiler}: work of the region')
+        t.ratio(burnt, region['work'], 0.05, 1.01, f'{compiler}: CPU time')
+
+
+@test
+def teams_of_several_sizes(t):
+    """The time of a region's threads is that of each execution's: with and without sums."""
+    for compiler in COMPILERS:
+        program = compile_target(t, compiler, 'omptasks')
+        for how in ('on', 'trace'):
+            result = t.collect(program, 'teams', options=('--openmp', how))
+            events = [event for event in t.read(result.experiment)['']['traces']['omptrace'] if event['type'] == 'region']
+            sizes = collections.Counter()
+            for event in events:
+                sizes[event['threads']] += event['calls']
+            t.equal(sizes, {1: 100, 4: 100}, f'{compiler}, {how}: executions by size of team')
+
+
 def compile_constructs(t, compiler):
     if compiler != 'gfortran':
         return compile_target(t, compiler, 'ompconstructs')

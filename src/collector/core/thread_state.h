@@ -139,11 +139,18 @@ struct omp_lock_sums {
 
 enum { OMP_LEVELS = 4, OMP_LOCK_SUMS = 4 };
 
+/* A share of a region that is over: its thread may still execute tasks at the barrier behind it. */
+struct omp_over {
+	struct omp_region *region; /* NULL: none is */
+	uint64_t worked;	   /* ticks, with those tasks */
+};
+
 /* What the OpenMP layer knows of a thread (runtimes/omp.h). */
 struct omp_account {
 	uint32_t level;		   /* regions that it encountered and that go on */
 	uint64_t waited, executed; /* ticks so far: waiting in regions; in tasks */
 	struct ompt_thread *ompt;  /* what runtimes/ompt.c keeps of it, or NULL */
+	struct omp_over over;
 	struct omp_sums regions, tasks;
 	struct omp_lock_sums locks[OMP_LOCK_SUMS];
 	const void *lock_name; /* of the lock that the program asks a runtime with OMPT for */

@@ -258,6 +258,7 @@ static struct omp_before note(struct thread *thread)
 				   .until = thread->context.until,
 				   .until_value = thread->context.until_value,
 				   .executed = thread->omp.executed,
+				   .waited = thread->omp.waited,
 				   .since = omp_ticks()};
 }
 
@@ -341,7 +342,6 @@ static void write_sums(struct thread *thread, struct omp_sums *sums, enum format
 static inline void sum(struct omp_sums *sums, enum format_omp_type type, const struct omp_sums *one)
 {
 	sums->calls += one->calls;
-	sums->threads = one->threads > sums->threads ? one->threads : sums->threads;
 	sums->took += one->took;
 	sums->worked += one->worked;
 	if (type == OMP_REGION)
@@ -355,16 +355,18 @@ static void add(struct thread *thread, struct omp_sums *sums, enum format_omp_ty
 		const struct omp_sums *one)
 {
 	uint64_t most_ticks = omp_sum_ticks(), until = one->since + one->took;
+	/* Their time is that of all threads: those of larger and smaller teams are not one sum. */
+	bool is_alike = sums->construct == one->construct && sums->threads == one->threads;
 
 	/* Mostly there is nothing to write. */
-	if (sums->construct == one->construct && until - sums->since < most_ticks) {
+	if (is_alike && until - sums->since < most_ticks) {
 		if (trace_is_recording(thread, TRACE_OMP))
 			sum(sums, type, one);
 		return;
 	}
 	if (!atomic_load(&constructs) || !trace_enter(TRACE_OMP))
 		return;
-	if (sums->construct != one->construct)
+	if (!is_alike)
 		write_sums(thread, sums, type, false);
 	if (!sums->construct)
 		*sums = *one;
@@ -413,6 +415,7 @@ void omp_region_begin(struct omp_region *region, uint32_t construct)
 	region->stack = thread->omp.last.stack;
 	region->own_threads = 0;
 	region->own_worked = region->own_longest = 0;
+	region->over = thread->omp.over;
 	region->before = note(thread);
 }
 
@@ -454,6 +457,7 @@ void omp_region_end(struct omp_region *region)
 	/* From here on what its threads do is up to others. */
 	end_team(thread, region, threads, now);
 	go_back(before);
+	thread->omp.over = region->over;
 	one = (struct omp_sums){
 		.construct = region->construct,
 		.calls = 1,
@@ -485,17 +489,30 @@ struct omp_share omp_share_begin(const struct omp_region *region)
 				  .since = omp_ticks()};
 }
 
-/* Of a thread that another one's region has. */
-static void add_share(struct omp_region *region, uint64_t worked)
+/* `worked` more of a thread, which then has worked so long in all. */
+static void add_worked(struct omp_region *region, const struct thread *thread, uint64_t worked,
+		       uint64_t whole)
 {
-	uint64_t longest = atomic_load_explicit(&region->longest, memory_order_relaxed);
+	uint64_t longest;
 
-	atomic_fetch_add_explicit(&region->threads, 1, memory_order_relaxed);
+	if (thread == region->thread) {
+		region->own_worked += worked;
+		if (whole > region->own_longest)
+			region->own_longest = whole;
+		return;
+	}
+	longest = atomic_load_explicit(&region->longest, memory_order_relaxed);
 	atomic_fetch_add_explicit(&region->worked, worked, memory_order_relaxed);
-	while (worked > longest &&
-	       !atomic_compare_exchange_weak_explicit(&region->longest, &longest, worked,
+	while (whole > longest &&
+	       !atomic_compare_exchange_weak_explicit(&region->longest, &longest, whole,
 						      memory_order_relaxed, memory_order_relaxed))
 		;
+}
+
+/* A clock may have gone back. */
+static uint64_t positive(uint64_t ticks)
+{
+	return ticks >> 63 ? 0 : ticks;
 }
 
 void omp_share_end(struct omp_region *region, const struct omp_share *share)
@@ -505,18 +522,14 @@ void omp_share_end(struct omp_region *region, const struct omp_share *share)
 
 	if (!is_same(thread, share->generation))
 		return;
-	worked = omp_ticks() - share->since - (thread->omp.waited - share->waited);
-	if (worked >> 63) /* a clock that has gone back */
-		worked = 0;
+	worked = positive(omp_ticks() - share->since - (thread->omp.waited - share->waited));
 	omp_set(thread, OMP_CONTEXT_STATE, OMP_STATE_REGION_BARRIER);
-	if (thread != region->thread) {
-		add_share(region, worked);
-		return;
-	}
-	region->own_threads++;
-	region->own_worked += worked;
-	if (worked > region->own_longest)
-		region->own_longest = worked;
+	thread->omp.over = (struct omp_over){region, worked};
+	if (thread == region->thread)
+		region->own_threads++;
+	else
+		atomic_fetch_add_explicit(&region->threads, 1, memory_order_relaxed);
+	add_worked(region, thread, worked, worked);
 }
 
 /* ---- tasks ---- */
@@ -535,6 +548,24 @@ struct omp_before omp_task_begin(uint32_t construct, uint32_t region)
 	return before;
 }
 
+/*
+ * A task that a thread executed at the barrier behind its share: its work is the region's, which
+ * lasts until all threads and tasks are done.
+ */
+static void add_late_work(const struct thread *own, const struct omp_before *before, uint64_t now)
+{
+	struct omp_over *over = &before->thread->omp.over;
+	uint64_t worked;
+
+	if (before->state != OMP_STATE_REGION_BARRIER || !over->region || !before->until ||
+	    atomic_load_explicit(&before->until->count, memory_order_acquire) !=
+		    before->until_value)
+		return;
+	worked = positive(now - before->since - (own->omp.waited - before->waited));
+	over->worked += worked;
+	add_worked(over->region, own, worked, over->worked);
+}
+
 void omp_task_end(const struct omp_before *before, uint32_t construct, uint64_t created)
 {
 	struct thread *thread = before->thread;
@@ -545,6 +576,7 @@ void omp_task_end(const struct omp_before *before, uint32_t construct, uint64_t 
 		return;
 	now = omp_ticks();
 	go_back(before);
+	add_late_work(thread, before, now);
 	/* Of tasks within tasks the inner ones are in the outer one's time. */
 	thread->omp.executed = before->executed + (now - before->since);
 	delay = before->since > created ? before->since - created : 0;

@@ -58,7 +58,7 @@ struct omp_before {
 	uint32_t until_value;
 	const struct team_ends *until;
 	uint64_t since;
-	uint64_t executed;
+	uint64_t executed, waited; /* of the thread so far */
 };
 
 /* As omp_enter(), but only what omp_leave() needs is noted. */
@@ -112,6 +112,7 @@ struct omp_region {
 	_Alignas(OMP_LINE) struct omp_before before;
 	uint32_t stack, own_threads;
 	uint64_t own_worked, own_longest;
+	struct omp_over over; /* of the region around it */
 };
 
 /* Room for one on a call stack, whose frames are not aligned so. */

@@ -40,6 +40,17 @@ static void run_share(void *argument)
 	omp_share_end(region, &share);
 }
 
+/* Of a region whose tasks reduce: libgomp reads the first word, as of the program's data. */
+struct reducing {
+	void *reductions;
+	struct omp_region *region;
+};
+
+static void run_reducing_share(void *argument)
+{
+	run_share(((const struct reducing *)argument)->region);
+}
+
 /*
  * `region`, and then the call, which has `run_share` and `region` in the place of the program's
  * function and data.
@@ -103,8 +114,18 @@ PARALLEL_LOOP_RUNTIME(runtime)
 PARALLEL_LOOP_RUNTIME(nonmonotonic_runtime)
 PARALLEL_LOOP_RUNTIME(maybe_nonmonotonic_runtime)
 
-COLLECTOR_EXPORT unsigned GOMP_parallel_reductions(body_function *body, void *data,
-						   unsigned threads, unsigned flags);
+typedef unsigned reductions_function(body_function *body, void *data, unsigned threads,
+				     unsigned flags);
+
+static unsigned reduce(reductions_function *real, struct omp_region *region, unsigned threads,
+		       unsigned flags)
+{
+	struct reducing reducing = {*(void **)region->data, region};
+
+	return real(run_reducing_share, &reducing, threads, flags);
+}
+
+COLLECTOR_EXPORT reductions_function GOMP_parallel_reductions;
 unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned threads, unsigned flags)
 {
 	unsigned result;
@@ -116,7 +137,7 @@ unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned thre
 	}
 	if (found.is_other || !trace_is_wanted(TRACE_OMP))
 		return real(body, data, threads, flags);
-	REGION(OMP_PARALLEL, result = real(run_share, region, threads, flags));
+	REGION(OMP_PARALLEL, result = reduce(real, region, threads, flags));
 	return result;
 }
 
@@ -174,16 +195,17 @@ WAIT_VOID(GOMP_taskwait, (void), (), OMP_STATE_TASK_WAIT)
 WAIT_VOID(GOMP_taskwait_depend, (void **depend), (depend), OMP_STATE_TASK_WAIT)
 WAIT_VOID(GOMP_taskgroup_end, (void), (), OMP_STATE_TASK_WAIT)
 /*
- * Variadic: as many numbers as loops are nested.  Those that are not given are whatever the places
- * of such arguments hold, and libgomp does not look at them.
+ * Variadic: as many numbers as loops are nested, of which there are no more than 32.  Those that
+ * are not given are whatever the places of such arguments hold, and libgomp does not look at them.
  */
+#define NUMBERS_8(type, n)                                                                         \
+	type n##0, type n##1, type n##2, type n##3, type n##4, type n##5, type n##6, type n##7
+#define NAMES_8(n) n##0, n##1, n##2, n##3, n##4, n##5, n##6, n##7
 #define NUMBERS(type)                                                                              \
-	(type a, type b, type c, type d, type e, type f, type g, type h, type i, type j, type k,   \
-	 type l)
-WAIT_VOID(GOMP_doacross_wait, NUMBERS(long), (a, b, c, d, e, f, g, h, i, j, k, l),
-	  OMP_STATE_ORDERED_WAIT)
-WAIT_VOID(GOMP_doacross_ull_wait, NUMBERS(unsigned long long), (a, b, c, d, e, f, g, h, i, j, k, l),
-	  OMP_STATE_ORDERED_WAIT)
+	(NUMBERS_8(type, a), NUMBERS_8(type, b), NUMBERS_8(type, c), NUMBERS_8(type, d))
+#define NAMES (NAMES_8(a), NAMES_8(b), NAMES_8(c), NAMES_8(d))
+WAIT_VOID(GOMP_doacross_wait, NUMBERS(long), NAMES, OMP_STATE_ORDERED_WAIT)
+WAIT_VOID(GOMP_doacross_ull_wait, NUMBERS(unsigned long long), NAMES, OMP_STATE_ORDERED_WAIT)
 
 /* ---- explicit tasks ---- */
 
