@@ -113,6 +113,19 @@ def lines_of_source(t):
 
 
 @test()
+def traced_calls_by_method(t):
+    """Calls of the system that Java code makes have its methods as callers, and the experiment is in order, whatever is traced."""
+    t.equal(t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Files.java').status, 0, 'javac')
+    for options in (('-i', 'on'), ('-s', 'on', '-H', 'on', '-i', 'on')):
+        result = collected(t, 'Files', t.directory / 'pieces', options=options, status=0)
+        t.equal(t.run(t.helio, 'check', '-q', result.experiment).status, 0, f'{options}: check')
+        rows = {row['name']: row for row in t.print(result.experiment, '-metrics', 'i.iowritecnt:i.ioreadcnt:name', '-functions')[-1]['rows']}
+        t.equal(rows['Files.save(java.lang.String)']['i.iowritecnt'], 200, f'{options}: writes')
+        # and the one that finds the end
+        t.equal(rows['Files.load(java.lang.String)']['i.ioreadcnt'], 21 * 201, f'{options}: reads')
+
+
+@test()
 def as_bare(t):
     """Output to both streams, the status, and the machine's own view of its options are as without us."""
     words = built(t)

@@ -300,6 +300,17 @@ def sessions(t):
 
 
 @test
+def wrong_arguments(t):
+    """Where a pointer is missing the library says so, as it does bare."""
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_wrong.c')
+        bare = t.run(*launcher(t, implementation, 1), program, env=ENVIRONMENT, timeout=300)
+        t.equal(bare.status, 0, f'{implementation}: {bare.err[-500:]}')
+        traced = record(t, implementation, program, ranks=1)
+        t.equal(traced.out, bare.out, f'{implementation}: classes of errors')
+
+
+@test
 def without_tracing(t):
     """Ranks are recorded, nothing of MPI; and a program in which MPI is not there goes on as ever."""
     for implementation in IMPLEMENTATIONS:

@@ -280,6 +280,13 @@ void view_omp_tasks(struct session *session, const struct query *query, struct t
 
 /* ---- judgement ---- */
 
+static bool is_crowded(const struct session *session, uint64_t threads)
+{
+	const struct process_info *first = session_process(session, 0);
+
+	return first && first->cpus && threads > first->cpus;
+}
+
 /* Less is not worth a change: of the region's threads' time, and of the time of all regions. */
 static const double least_share = 0.1, least_part = 0.02;
 
@@ -301,12 +308,14 @@ size_t omp_find_lossy(struct session *session, const struct query *query, size_t
 		if (row->threads < 2 || lost < least_share * whole ||
 		    lost < least_part * (double)total.whole_ns)
 			continue;
-		found[count++] = (struct omp_finding){.name = row->name,
-						      .calls = row->calls,
-						      .threads = row->threads,
-						      .seconds = (double)row->took_ns / 1e9,
-						      .lost = lost / whole,
-						      .unequal = (double)unequal_ns(row) / whole};
+		found[count++] =
+			(struct omp_finding){.name = row->name,
+					     .calls = row->calls,
+					     .threads = row->threads,
+					     .seconds = (double)row->took_ns / 1e9,
+					     .lost = lost / whole,
+					     .unequal = (double)unequal_ns(row) / whole,
+					     .is_crowded = is_crowded(session, row->threads)};
 	}
 	counting_fini(&counting);
 	tally_release(tally);

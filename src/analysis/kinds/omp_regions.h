@@ -11,6 +11,7 @@
 #ifndef HELIO_ANALYSIS_OMP_REGIONS_H
 #define HELIO_ANALYSIS_OMP_REGIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ struct omp_finding {
 	uint64_t calls, threads;
 	double seconds; /* its duration */
 	double lost, unequal;
+	bool is_crowded; /* more threads than processors: no other work would save what is lost */
 };
 
 /*

@@ -440,7 +440,7 @@ bool trace_event_in(struct thread *thread, enum trace_kind kind, unsigned type, 
 {
 	if (!trace_lock(thread))
 		return false;
-	uint32_t stack = stacktable_intern(stack_of_caller(thread), (uint64_t)function, NULL);
+	uint32_t stack = stacktable_intern_leaf(stack_of_caller(thread), (uint64_t)function);
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
 
 	thread_unlock(thread);

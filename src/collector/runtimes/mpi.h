@@ -177,7 +177,7 @@ int64_t mpi_count_in(const struct mpi_call *call, char letter, size_t index);
 uintptr_t mpi_handle(const struct mpi_call *call, char letter);
 /* A handle where a pointer leads to it. */
 uintptr_t mpi_handle_at(const struct mpi_call *call, const void *place, char letter);
-/* The request at a place of an array, as it stands: in Fortran its number. */
+/* The request at a place of an array, as it stands: in Fortran its number; of no array 0. */
 uintptr_t mpi_request_in(const struct mpi_call *call, const void *array, size_t index);
 bool mpi_is_in_place(const struct mpi_call *call, char letter);
 /* Whether the program wants no status: its argument S, or A. */

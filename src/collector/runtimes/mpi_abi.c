@@ -170,6 +170,8 @@ uintptr_t mpi_handle_at(const struct mpi_call *call, const void *place, char let
 
 uintptr_t mpi_request_in(const struct mpi_call *call, const void *array, size_t index)
 {
+	if (!array) /* the library says what is wrong with it */
+		return 0;
 	if (call->function->is_fortran || !mpi_abi.is_open_mpi)
 		return ((const uint32_t *)array)[index];
 	return ((const uintptr_t *)array)[index];

@@ -62,7 +62,7 @@ static void take_requests(struct mpi_call *call)
 	int count = mpi_number(call, 'm');
 	const void *array = (const void *)mpi_word(call, 'Q');
 
-	if (count <= 0)
+	if (count <= 0 || !array)
 		return;
 	if (count > MPI_REQUESTS_ROOM || !call->room) {
 		call->mapped = (size_t)count * MPI_REQUEST_BYTES;
@@ -110,11 +110,12 @@ static bool frees(const struct mpi_call *call, int kind)
 static void note_freed(struct mpi_call *call)
 {
 	for (int kind = 0; kind < GROUP_KINDS; kind++) {
-		if (!frees(call, kind))
-			continue;
 		char out = groups[kind].out;
+		const void *place = frees(call, kind) ? (const void *)mpi_word(call, out) : NULL;
 
-		call->freed = mpi_handle_at(call, (const void *)mpi_word(call, out), out);
+		if (!place)
+			continue;
+		call->freed = mpi_handle_at(call, place, out);
 		call->group = mpi_group_of(groups[kind].kind, call->freed);
 	}
 }
@@ -522,8 +523,8 @@ static void write_records(const struct mpi_call *call, uint64_t end_ns, uint64_t
 	uint64_t received = fields[MPI_RECEIVED_BYTES];
 	bool exchanges = type == MPI_EXCHANGE || (type == MPI_SEND_BEGIN && is_exchange(call));
 
-	records.stack = stacktable_intern(trace_stack_above(records.thread, call->frame),
-					  (uint64_t)call->function->next, NULL);
+	records.stack = stacktable_intern_leaf(trace_stack_above(records.thread, call->frame),
+					       (uint64_t)call->function->next);
 	if (exchanges)
 		fields[MPI_RECEIVED_BYTES] = 0;
 	put(&records, type, fields);

@@ -333,3 +333,11 @@ uint32_t stacktable_intern_pair(uint32_t stack, uint64_t pc)
 	atomic_store_explicit(&stacktable_pairs, true, memory_order_relaxed);
 	return stacktable_intern_in(stack, pc, 0);
 }
+
+uint32_t stacktable_intern_leaf(uint32_t stack, uint64_t pc)
+{
+	uint64_t pair;
+	uint32_t leaf = stacktable_intern(stacktable_of_pair(stack, &pair), pc, NULL);
+
+	return pair ? stacktable_intern_pair(leaf, pair) : leaf;
+}

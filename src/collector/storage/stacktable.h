@@ -17,6 +17,11 @@ uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused);
 uint32_t stacktable_intern_in(uint32_t parent, uint64_t pc, uint32_t in_epoch);
 /* The node of a pair (FORMAT_PC_PAIR) above a stack, or FORMAT_NO_STACK when there is no room. */
 uint32_t stacktable_intern_pair(uint32_t stack, uint64_t pc);
+/*
+ * The node of `pc` on top of the stack of an event, which may be that of a pair: then the node of a
+ * pair again.
+ */
+uint32_t stacktable_intern_leaf(uint32_t stack, uint64_t pc);
 /* Whether there has been a pair: most programs have none, and writing an event need not look. */
 extern _Atomic bool stacktable_pairs;
 /* The parent of a pair, whose pc *pc becomes; of all others themselves, and *pc 0. */

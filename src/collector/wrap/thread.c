@@ -141,7 +141,7 @@ static bool begin(struct thread *thread)
 		return false;
 	clock_begin(thread);
 	thread->start_stack =
-		stacktable_intern(stack_of_caller(thread), (uint64_t)thread->start_routine, NULL);
+		stacktable_intern_leaf(stack_of_caller(thread), (uint64_t)thread->start_routine);
 	thread_unlock(thread);
 	return true;
 }

@@ -260,6 +260,14 @@ static void add_traces(struct report *report)
 	}
 }
 
+static const char *why_lost(const struct omp_finding *found)
+{
+	if (found->is_crowded)
+		return ": more threads than processors";
+	return found->unequal > found->lost / 2 ? " in the barrier: unequal work"
+						: ": waits, or regions too short for their threads";
+}
+
 /* OpenMP's regions that lose much of their threads' time, and why. */
 static void add_regions(struct report *report)
 {
@@ -275,8 +283,6 @@ static void add_regions(struct report *report)
 		add_section(report, "OpenMP regions that lose their threads' time");
 	for (size_t i = 0; i < count; i++) {
 		struct part *line = add_line(report, "regions", "  ");
-		/* More than half of what is lost. */
-		bool unequal = found[i].unequal > found[i].lost / 2;
 
 		part_set(result, line, "name", value_text(result, found[i].name));
 		part_set(result, line, "threads", value_count(found[i].threads));
@@ -289,9 +295,7 @@ static void add_regions(struct report *report)
 				      " call%s, %.0f %% of its time lost%s",
 				      found[i].name, found[i].threads, found[i].seconds,
 				      found[i].calls, found[i].calls == 1 ? "" : "s",
-				      100 * found[i].lost,
-				      unequal ? " in the barrier: unequal work"
-					      : ": waits, or regions too short for their threads"));
+				      100 * found[i].lost, why_lost(&found[i])));
 	}
 }
 
