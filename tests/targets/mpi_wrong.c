@@ -29,7 +29,9 @@ int main(int argc, char **argv)
 	TRY(MPI_Start(NULL));
 	TRY(MPI_Startall(2, NULL));
 	TRY(MPI_Request_free(NULL));
+#ifdef MPICH /* the other one looks at it */
 	TRY(MPI_Comm_free(NULL));
+#endif
 	TRY(MPI_Comm_dup(MPI_COMM_WORLD, NULL));
 	TRY(MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_NULL));
 	MPI_Finalize();
