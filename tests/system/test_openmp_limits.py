@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenMP where it is unusual: locks of two versions."""
+"""OpenMP where tables end: more call paths than constructs have numbers, deep nesting, locks of two versions."""
+import re
+
 from harness import test
 
 COMPILERS = ('gcc', 'clang')
@@ -10,6 +12,15 @@ def build(t, compiler, name, source, *flags):
     result = t.run(t.need(compiler), '-O1', '-g', '-fopenmp', *flags, '-o', f'{name}_{compiler}', f'{name}.c')
     t.check(result.status == 0, result.err[-500:])
     return f'./{name}_{compiler}'
+
+
+def rows(t, experiment, command):
+    """By the function that has the construct."""
+    return {re.match(r'\w+', row['name'])[0]: row for row in t.print(experiment, command)[-1]['rows'][1:]}
+
+
+def warnings(t, experiment):
+    return [text for text in re.findall(r'kind="warning"[^>]* text="([^"]*)"', (experiment / 'log.xml').read_text()) if 'OpenMP' in text]
 
 
 # The default locks, and those of programs from before OpenMP 3: the words behind such a small lock are not the runtime's.
@@ -81,3 +92,123 @@ def names_of_nested_locks(t):
         experiment = t.collect(build(t, compiler, 'named', NEST_LOCK)).experiment
         names = [row['name'] for row in t.print(experiment, '-locks')[-1]['rows'][1:]]
         t.check(len(names) == 1 and names[0].startswith('the_lock'), f'{compiler}: {names}')
+
+
+# Each way down the tree of calls is one call path.
+PATHS = '''#include <stdio.h>
+#include <stdlib.h>
+static unsigned executed, made;
+__attribute__((noinline)) static void even(void)
+{
+#pragma omp parallel num_threads(1)
+	executed++;
+	__asm__ volatile("");
+}
+__attribute__((noinline)) static void odd(void)
+{
+#pragma omp parallel num_threads(1)
+	{
+#pragma omp task
+		made++;
+	}
+	__asm__ volatile("");
+}
+static void (*const regions[])(void) = {even, odd};
+__attribute__((noinline)) static void left(unsigned depth, unsigned way);
+__attribute__((noinline)) static void right(unsigned depth, unsigned way)
+{
+	if (!depth)
+		regions[way & 1]();
+	else if (way & 2)
+		left(depth - 1, way >> 1);
+	else
+		right(depth - 1, way >> 1);
+	__asm__ volatile("");
+}
+__attribute__((noinline)) static void left(unsigned depth, unsigned way)
+{
+	if (!depth)
+		regions[way & 1]();
+	else if (way & 2)
+		left(depth - 1, way >> 1);
+	else
+		right(depth - 1, way >> 1);
+	__asm__ volatile("");
+}
+int main(int count, char **arguments)
+{
+	unsigned depth = (unsigned)atoi(arguments[1]);
+
+	(void)count;
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned way = 0; way < 2u << depth; way++)
+			right(depth, way);
+	printf("%u %u\\n", executed, made);
+	return 0;
+}
+'''
+
+
+@test
+def many_call_paths(t):
+    """What has no number of its own is summed with others of its function, and said."""
+    for compiler in COMPILERS:
+        target = build(t, compiler, 'paths', PATHS)
+        for depth, said in (8, 0), (15, 1):
+            result = t.collect(target, str(depth))
+            executed, made = map(int, result.out.split())
+            t.equal((executed, made), (2 << depth, 2 << depth), f'{compiler}, {depth}: the program')
+            regions, tasks = rows(t, result.experiment, '-regions'), rows(t, result.experiment, '-tasks')
+            t.equal({name: row['calls'] for name, row in regions.items()}, {'even': executed, 'odd': made}, f'{compiler}, {depth}: regions')
+            t.equal({name: row['calls'] for name, row in tasks.items()}, {'odd': made}, f'{compiler}, {depth}: tasks')
+            found = warnings(t, result.experiment)
+            t.check(len(found) == said and all('more than 16383 call paths' in text for text in found), f'{compiler}, {depth}: {found}')
+
+
+DEEP = '''#include <stdio.h>
+static unsigned regions, tasks;
+__attribute__((noinline)) static void region(int depth)
+{
+	if (!depth)
+		return;
+#pragma omp parallel num_threads(1)
+	{
+		regions++;
+		region(depth - 1);
+	}
+	__asm__ volatile("");
+}
+__attribute__((noinline)) static void task(int depth)
+{
+	if (!depth)
+		return;
+#pragma omp task
+	{
+		tasks++;
+		task(depth - 1);
+	}
+#pragma omp taskwait
+	__asm__ volatile("");
+}
+int main(void)
+{
+	region(100);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	task(2000);
+	printf("%u %u\\n", regions, tasks);
+	return 0;
+}
+'''
+
+
+@test
+def deep_nesting(t):
+    """Regions and tasks are counted however deep they are in each other."""
+    for compiler in COMPILERS:
+        result = t.collect(build(t, compiler, 'deep', DEEP))
+        regions, tasks = map(int, result.out.split())
+        t.equal((regions, tasks), (100, 2000), f'{compiler}: the program')
+        t.equal(rows(t, result.experiment, '-regions')['region']['calls'], regions, f'{compiler}: regions')
+        t.equal(rows(t, result.experiment, '-tasks')['task']['calls'], tasks, f'{compiler}: tasks')
+        t.equal(warnings(t, result.experiment), [], f'{compiler}: warnings')
