@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenMP where tables end: more call paths than constructs have numbers, deep nesting, locks of two versions."""
+"""OpenMP where tables end: more call paths than constructs have numbers, deep nesting, regions that do not end, locks of two versions."""
 import re
 
 from harness import test
@@ -212,3 +212,89 @@ def deep_nesting(t):
         t.equal(rows(t, result.experiment, '-regions')['region']['calls'], regions, f'{compiler}: regions')
         t.equal(rows(t, result.experiment, '-tasks')['task']['calls'], tasks, f'{compiler}: tasks')
         t.equal(warnings(t, result.experiment), [], f'{compiler}: warnings')
+
+
+# A region that ends and one that does not; how long that lasted.
+UNENDED = '''#define _GNU_SOURCE
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+static void leave(char how, double since)
+{
+	while (now() < since + 0.2)
+		;
+	printf("%.6f\\n", now() - since);
+	fflush(stdout);
+	if (how == 'e')
+		exit(0);
+	if (how == 'q')
+		quick_exit(0);
+	if (how == '_')
+		_exit(0);
+	if (how == 'k')
+		kill(getpid(), SIGKILL);
+	if (how == 'a')
+		abort();
+}
+__attribute__((noinline)) static void whole(void)
+{
+#pragma omp parallel num_threads(2)
+	__asm__ volatile("");
+	__asm__ volatile("");
+}
+__attribute__((noinline)) static void inner(char how, double since)
+{
+#pragma omp parallel num_threads(1)
+	leave(how, since);
+	__asm__ volatile("");
+}
+__attribute__((noinline)) static void outer(char how)
+{
+	double since = now();
+#pragma omp parallel num_threads(2)
+	{
+#pragma omp master
+		inner(how, since);
+#pragma omp barrier
+	}
+	__asm__ volatile("");
+}
+int main(int count, char **arguments)
+{
+	(void)count;
+	whole();
+	outer(arguments[1][0]);
+	return 0;
+}
+'''
+
+
+@test
+def unended_regions(t):
+    """Those that have not ended when their process does have a row, or it is said that they have none."""
+    for compiler in COMPILERS:
+        target = build(t, compiler, 'unended', UNENDED)
+        for how in ('returns', 'exit', 'quick_exit', '_exit'):
+            result = t.collect(target, how)
+            found = rows(t, result.experiment, '-regions')
+            t.equal({name: row['calls'] for name, row in found.items()}, {'whole': 1, 'outer': 1, 'inner': 1}, f'{compiler}, {how}: calls')
+            lasted = float(result.out)
+            for name in 'outer', 'inner':
+                t.near(found[name]['duration'], lasted, f'{compiler}, {how}: {name}', 0.2, 0.05)
+                t.equal(found[name]['threads'] > 0, how == 'returns', f'{compiler}, {how}: {name}: threads that are known')
+            said = [text for text in warnings(t, result.experiment) if text.startswith('OpenMP regions had not ended')]
+            t.equal(len(said), how != 'returns', f'{compiler}, {how}: {said}')
+        for how, status in ('kill', 137), ('abort', 134):
+            experiment = t.collect(target, how, status=status).experiment
+            result = t.run(t.helio, 'print', '-regions', str(experiment))
+            t.check('OpenMP regions and tasks that had not ended then' in result.err, f'{compiler}, {how}: {result.err}')

@@ -422,6 +422,33 @@ static void add(struct thread *thread, struct omp_sums *sums, enum format_omp_ty
 	trace_leave(thread);
 }
 
+/*
+ * Regions that have not ended when the recording, or their thread, does: what their threads have
+ * worked so far is known to these alone, so their number is left out as well.
+ */
+static bool write_open(struct thread *thread)
+{
+	uint32_t level = thread->omp.level, count = level < OMP_OPEN_MAX ? level : OMP_OPEN_MAX;
+	uint64_t now = omp_ticks();
+	bool any = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct omp_open *open = &thread->omp.open[i];
+		struct omp_sums one = {.construct = open->construct,
+				       .stack = open->stack,
+				       .calls = 1,
+				       .took = now > open->since ? now - open->since : 0};
+
+		if (open->generation != trace_generation())
+			continue;
+		write_sums(thread, &one, OMP_REGION, true);
+		any = true;
+	}
+	return any;
+}
+
+static _Atomic bool any_open; /* of the threads that finish() has looked at */
+
 static void write_thread(struct thread *thread, void *own)
 {
 	if (thread == own)
@@ -431,6 +458,8 @@ static void write_thread(struct thread *thread, void *own)
 	thread->traces[TRACE_OMP].elsewhere = thread != own;
 	write_sums(thread, &thread->omp.regions, OMP_REGION, true);
 	write_sums(thread, &thread->omp.tasks, OMP_TASKS, true);
+	if (write_open(thread))
+		any_open = true;
 	omp_lock_write_all(thread);
 	thread->traces[TRACE_OMP].elsewhere = false;
 	thread_unlock(thread);
@@ -444,6 +473,19 @@ void omp_thread_end(struct thread *thread)
 
 /* ---- regions ---- */
 
+static void note_open(struct thread *thread, const struct omp_region *region)
+{
+	uint32_t level = thread->omp.level;
+
+	if (level < OMP_OPEN_MAX)
+		thread->omp.open[level] =
+			(struct omp_open){region->construct, region->stack,
+					  region->before.generation, region->before.since};
+	/* Who ends the recording looks from elsewhere. */
+	atomic_signal_fence(memory_order_seq_cst);
+	thread->omp.level = level + 1;
+}
+
 void omp_region_begin(struct omp_region *region, uint32_t construct)
 {
 	struct thread *thread = construct ? omp_thread() : NULL;
@@ -451,7 +493,7 @@ void omp_region_begin(struct omp_region *region, uint32_t construct)
 	region->thread = thread;
 	if (!thread)
 		return;
-	region->until = &thread->teams[thread->omp.level++ % OMP_LEVELS];
+	region->until = &thread->teams[thread->omp.level % OMP_LEVELS];
 	region->until_value = atomic_load_explicit(&region->until->count, memory_order_relaxed);
 	region->construct = construct;
 	atomic_store_explicit(&region->threads, 0, memory_order_relaxed);
@@ -462,6 +504,7 @@ void omp_region_begin(struct omp_region *region, uint32_t construct)
 	region->own_worked = region->own_longest = 0;
 	region->over = thread->omp.over;
 	region->before = note(thread);
+	note_open(thread, region);
 }
 
 /* CLOCK_MONOTONIC at a reading of omp_ticks() just now. */
@@ -636,7 +679,12 @@ void omp_task_end(const struct omp_before *before, uint32_t construct, uint64_t 
 
 static void finish(void)
 {
+	any_open = false;
 	thread_for_each(write_thread, thread_current_if_known());
+	if (any_open)
+		log_warning("OpenMP regions had not ended when the recording did: of these their "
+			    "duration is counted, but not the work of their threads",
+			    0);
 }
 
 static bool read_param(const char *value)
