@@ -69,6 +69,20 @@ static bool lacks_counts(const struct process *process)
 	       strcmp(log->engine, "none") != 0;
 }
 
+/* The collector writes regions when they end, or when it ends itself. */
+static void check_omp_end(const struct process *process, struct diag_list *warnings)
+{
+	const struct experiment_log *log = &process->log;
+
+	if ((!log->ended || log->exit_signal) && !log->counters.present &&
+	    process->traces[TRACE_OMP].present)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: OpenMP regions and tasks that had not ended then, or began in the "
+			 "last "
+			 "moments, are not among those that are counted",
+			 process->name);
+}
+
 static void check_end(const struct process *process, struct diag_list *warnings)
 {
 	const struct experiment_log *log = &process->log;
@@ -95,6 +109,7 @@ static void check_end(const struct process *process, struct diag_list *warnings)
 			 "ulimit -f), or the process ended by a system call of its own; events may "
 			 "be missing",
 			 process->name);
+	check_omp_end(process, warnings);
 }
 
 /* What the collector said itself, and in how many processes. */

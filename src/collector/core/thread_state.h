@@ -137,7 +137,14 @@ struct omp_lock_sums {
 	struct runtime_context context;	    /* then */
 };
 
-enum { OMP_LEVELS = 4, OMP_LOCK_SUMS = 4 };
+/* A region that the thread has encountered, and that goes on. */
+struct omp_open {
+	uint32_t construct, stack;
+	uint32_t generation; /* of the recording */
+	uint64_t since;	     /* ticks */
+};
+
+enum { OMP_LEVELS = 4, OMP_LOCK_SUMS = 4, OMP_OPEN_MAX = 16 };
 
 /* A share of a region that is over: its thread may still execute tasks at the barrier behind it. */
 struct omp_over {
@@ -152,6 +159,7 @@ struct omp_account {
 	struct ompt_thread *ompt;  /* what runtimes/ompt.c keeps of it, or NULL */
 	struct omp_over over;
 	struct omp_sums regions, tasks;
+	struct omp_open open[OMP_OPEN_MAX]; /* by level; deeper ones are not told */
 	struct omp_lock_sums locks[OMP_LOCK_SUMS];
 	const void *lock_name; /* of the lock that the program asks a runtime with OMPT for */
 	struct {

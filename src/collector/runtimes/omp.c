@@ -2,12 +2,15 @@
 #include "collector/runtimes/omp.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/log.h"
 
 #include <sys/mman.h>
 
 enum {
-	CONSTRUCTS_MAX = 1 << 14, /* more in one process are counted as what they are in */
-	SLOTS = CONSTRUCTS_MAX * 2,
+	OWN_MAX = 1 << 14,	 /* numbers below are of one construct each */
+	FUNCTIONS_MAX = 1 << 13, /* beyond: those of one kind and function have one together */
+	CONSTRUCTS_MAX = OWN_MAX + FUNCTIONS_MAX,
+	SLOTS = 1 << 16,
 	CHAIN_MAX = 64,	       /* enclosing tasks that are compared to find recursion */
 	UNKNOWN_RATE_US = 100, /* too early to tell how long a tick is */
 };
@@ -132,16 +135,27 @@ static void write_construct(struct thread *thread, const struct slot *slot, uint
 	trace_event(thread, TRACE_OMP, OMP_CONSTRUCT, clock_now_ns(), site->stack, fields);
 }
 
+/* A number below `most`; 0: there is none left. */
+static uint32_t take_number(struct constructs *of, uint32_t most)
+{
+	uint32_t count = atomic_load(&of->count);
+
+	do
+		if (count + 1 >= most)
+			return 0;
+	while (!atomic_compare_exchange_weak(&of->count, &count, count + 1));
+	return count + 1;
+}
+
 /* Of a slot that is this thread's to fill. */
 static uint32_t fill(struct constructs *of, struct thread *thread, struct slot *slot,
-		     const struct slot *wanted, const struct site *site)
+		     const struct slot *wanted, const struct site *site, uint32_t most)
 {
-	uint32_t number = atomic_fetch_add(&of->count, 1) + 1;
+	uint32_t number = take_number(of, most);
 
-	if (number >= CONSTRUCTS_MAX) {
-		atomic_fetch_sub(&of->count, 1);
+	if (!number) {
 		atomic_store(&slot->number, 0);
-		return wanted->parent;
+		return 0;
 	}
 	slot->stack = wanted->stack;
 	slot->parent = wanted->parent;
@@ -153,8 +167,9 @@ static uint32_t fill(struct constructs *of, struct thread *thread, struct slot *
 	return number;
 }
 
+/* That of the construct, or one below `most`; 0: it has none, and there is none left. */
 static uint32_t number_of(struct constructs *of, struct thread *thread, const struct slot *wanted,
-			  const struct site *site)
+			  const struct site *site, uint32_t most)
 {
 	uint64_t at = mix(wanted->function ^ (uint64_t)wanted->stack << 32 ^
 			  (uint64_t)wanted->parent << 8 ^ wanted->kind);
@@ -164,13 +179,43 @@ static uint32_t number_of(struct constructs *of, struct thread *thread, const st
 		uint32_t number = atomic_load(&slot->number);
 
 		if (!number && atomic_compare_exchange_strong(&slot->number, &number, BEING_MADE))
-			return fill(of, thread, slot, wanted, site);
+			return fill(of, thread, slot, wanted, site, most);
 		while ((number = atomic_load(&slot->number)) == BEING_MADE)
 			sys_call(SYS_sched_yield, 0, 0, 0, 0);
 		if (number && slot->stack == wanted->stack && slot->parent == wanted->parent &&
 		    slot->kind == wanted->kind && slot->function == wanted->function)
 			return number;
 	}
+	return 0;
+}
+
+/* Once in a recording. */
+static void say(_Atomic uint32_t *said, const char *message)
+{
+	uint32_t now = trace_generation() + 1;
+
+	if (atomic_load(said) != now && atomic_exchange(said, now) != now)
+		log_warning(message, 0);
+}
+
+/* Constructs without end, as of a recursion, are told apart by their function alone. */
+static uint32_t number_of_any(struct constructs *of, struct thread *thread,
+			      const struct slot *wanted, const struct site *site)
+{
+	static _Atomic uint32_t by_function, by_nothing;
+	const struct slot alike = {.kind = wanted->kind, .function = wanted->function};
+	uint32_t number = number_of(of, thread, wanted, site, OWN_MAX);
+
+	if (number)
+		return number;
+	say(&by_function,
+	    "OpenMP constructs were reached by more than 16383 call paths: of the "
+	    "others those of one function are one, shown at the call path of the first");
+	number = number_of(of, thread, &alike, site, CONSTRUCTS_MAX);
+	if (number)
+		return number;
+	say(&by_nothing, "OpenMP constructs have more than 8192 functions: executions of others "
+			 "are not counted, and their time is shown in what is around them");
 	return wanted->parent;
 }
 
@@ -216,7 +261,7 @@ static uint32_t encounter(struct thread *thread, enum format_omp_construct kind,
 	wanted.stack = is_inner ? 0 : stack;
 	const struct site site = {stack, is_call};
 
-	thread->omp.last.number = number_of(of, thread, &wanted, &site);
+	thread->omp.last.number = number_of_any(of, thread, &wanted, &site);
 	thread->omp.last.stack = stack;
 	thread->omp.last.parent = parent;
 	thread->omp.last.function = wanted.function;
@@ -377,6 +422,33 @@ static void add(struct thread *thread, struct omp_sums *sums, enum format_omp_ty
 	trace_leave(thread);
 }
 
+/*
+ * Regions that have not ended when the recording, or their thread, does: what their threads have
+ * worked so far is known to these alone, so their number is left out as well.
+ */
+static bool write_open(struct thread *thread)
+{
+	uint32_t level = thread->omp.level, count = level < OMP_OPEN_MAX ? level : OMP_OPEN_MAX;
+	uint64_t now = omp_ticks();
+	bool any = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct omp_open *open = &thread->omp.open[i];
+		struct omp_sums one = {.construct = open->construct,
+				       .stack = open->stack,
+				       .calls = 1,
+				       .took = now > open->since ? now - open->since : 0};
+
+		if (open->generation != trace_generation())
+			continue;
+		write_sums(thread, &one, OMP_REGION, true);
+		any = true;
+	}
+	return any;
+}
+
+static _Atomic bool any_open; /* of the threads that finish() has looked at */
+
 static void write_thread(struct thread *thread, void *own)
 {
 	if (thread == own)
@@ -386,6 +458,8 @@ static void write_thread(struct thread *thread, void *own)
 	thread->traces[TRACE_OMP].elsewhere = thread != own;
 	write_sums(thread, &thread->omp.regions, OMP_REGION, true);
 	write_sums(thread, &thread->omp.tasks, OMP_TASKS, true);
+	if (write_open(thread))
+		any_open = true;
 	omp_lock_write_all(thread);
 	thread->traces[TRACE_OMP].elsewhere = false;
 	thread_unlock(thread);
@@ -399,6 +473,19 @@ void omp_thread_end(struct thread *thread)
 
 /* ---- regions ---- */
 
+static void note_open(struct thread *thread, const struct omp_region *region)
+{
+	uint32_t level = thread->omp.level;
+
+	if (level < OMP_OPEN_MAX)
+		thread->omp.open[level] =
+			(struct omp_open){region->construct, region->stack,
+					  region->before.generation, region->before.since};
+	/* Who ends the recording looks from elsewhere. */
+	atomic_signal_fence(memory_order_seq_cst);
+	thread->omp.level = level + 1;
+}
+
 void omp_region_begin(struct omp_region *region, uint32_t construct)
 {
 	struct thread *thread = construct ? omp_thread() : NULL;
@@ -406,7 +493,7 @@ void omp_region_begin(struct omp_region *region, uint32_t construct)
 	region->thread = thread;
 	if (!thread)
 		return;
-	region->until = &thread->teams[thread->omp.level++ % OMP_LEVELS];
+	region->until = &thread->teams[thread->omp.level % OMP_LEVELS];
 	region->until_value = atomic_load_explicit(&region->until->count, memory_order_relaxed);
 	region->construct = construct;
 	atomic_store_explicit(&region->threads, 0, memory_order_relaxed);
@@ -417,6 +504,7 @@ void omp_region_begin(struct omp_region *region, uint32_t construct)
 	region->own_worked = region->own_longest = 0;
 	region->over = thread->omp.over;
 	region->before = note(thread);
+	note_open(thread, region);
 }
 
 /* CLOCK_MONOTONIC at a reading of omp_ticks() just now. */
@@ -591,7 +679,12 @@ void omp_task_end(const struct omp_before *before, uint32_t construct, uint64_t 
 
 static void finish(void)
 {
+	any_open = false;
 	thread_for_each(write_thread, thread_current_if_known());
+	if (any_open)
+		log_warning("OpenMP regions had not ended when the recording did: of these their "
+			    "duration is counted, but not the work of their threads",
+			    0);
 }
 
 static bool read_param(const char *value)

@@ -4,20 +4,22 @@
  * omp.h.
  *
  * What a thread goes back to lies in memory of its own, as stacks: of the regions that it has
- * encountered, of its shares of regions, of tasks, of waits.  All of them are nested.  A worker
+ * encountered, of its shares of regions, of tasks, of waits.  All of them are nested, however deep:
+ * what goes beyond the first entries has rooms of its own, which stay where they are.  A worker
  * hears of the end of the barrier at a region's end when the next region begins: its share is over
  * when the barrier begins.
  */
 #include "collector/runtimes/ompt.h"
 
 #include "collector/arch/sys.h"
+#include "collector/core/log.h"
 #include "collector/runtimes/omp.h"
 #include "collector/runtimes/omp_lock.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
 
-enum { DEEP = 16, TASKS_DEEP = 256 };
+enum { DEEP = 16, TASKS_DEEP = 256, ROOMS = 16 };
 
 struct ompt_share {
 	struct omp_region *region;
@@ -36,6 +38,11 @@ struct ompt_wait {
 	bool is_region_end; /* the share's end has said it */
 };
 
+/* Entries beyond the first ones: room k has first << k of them, and is made when it is needed. */
+struct ompt_rooms {
+	void *room[ROOMS];
+};
+
 struct ompt_thread {
 	struct omp_region regions[DEEP];
 	struct ompt_share shares[DEEP];
@@ -44,6 +51,7 @@ struct ompt_thread {
 	struct omp_lock_wait lock; /* a critical section, a lock, an ordered section */
 	/* How many are open, be there room for them or not. */
 	uint32_t region_count, share_count, task_count, wait_count;
+	struct ompt_rooms more_regions, more_shares, more_tasks, more_waits;
 };
 
 static ompt_get_task_info get_task_info;
@@ -60,24 +68,89 @@ static struct ompt_thread *state_of_thread(bool make)
 	return thread->omp.ompt;
 }
 
+/* ---- entries ---- */
+
+static size_t room_size(unsigned k, uint32_t first, size_t size)
+{
+	return ((size_t)first << k) * size;
+}
+
+static void say_too_deep(void)
+{
+	static _Atomic bool said;
+
+	if (!atomic_exchange(&said, true))
+		log_warning("OpenMP's nesting is too deep: the innermost regions and tasks are "
+			    "not counted",
+			    0);
+}
+
+/* NULL: there is no memory for it. */
+static void *entry_in(struct ompt_rooms *rooms, uint32_t level, uint32_t first, size_t size)
+{
+	unsigned k = 31 - (unsigned)__builtin_clz(level / first);
+	uint32_t in_room = level - (first << k);
+
+	if (k < ROOMS && !rooms->room[k])
+		rooms->room[k] = sys_mmap(room_size(k, first, size), PROT_READ | PROT_WRITE,
+					  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (k < ROOMS && rooms->room[k])
+		return (char *)rooms->room[k] + in_room * size;
+	say_too_deep();
+	return NULL;
+}
+
+static void free_rooms(struct ompt_rooms *rooms, uint32_t first, size_t size)
+{
+	for (unsigned k = 0; k < ROOMS; k++)
+		if (rooms->room[k])
+			sys_munmap(rooms->room[k], room_size(k, first, size));
+}
+
+static struct omp_region *region_at(struct ompt_thread *state, uint32_t level)
+{
+	return level < DEEP ? &state->regions[level]
+			    : entry_in(&state->more_regions, level, DEEP, sizeof(*state->regions));
+}
+
+static struct ompt_share *share_at(struct ompt_thread *state, uint32_t level)
+{
+	return level < DEEP ? &state->shares[level]
+			    : entry_in(&state->more_shares, level, DEEP, sizeof(*state->shares));
+}
+
+static struct ompt_task *task_at(struct ompt_thread *state, uint32_t level)
+{
+	return level < TASKS_DEEP
+		       ? &state->tasks[level]
+		       : entry_in(&state->more_tasks, level, TASKS_DEEP, sizeof(*state->tasks));
+}
+
+static struct ompt_wait *wait_at(struct ompt_thread *state, uint32_t level)
+{
+	return level < TASKS_DEEP
+		       ? &state->waits[level]
+		       : entry_in(&state->more_waits, level, TASKS_DEEP, sizeof(*state->waits));
+}
+
 /* ---- regions ---- */
 
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned threads, int flags, const void *code)
 {
 	struct ompt_thread *state = state_of_thread(true);
-	uint32_t level;
+	struct omp_region *region;
 
 	(void)task, (void)frame, (void)threads, (void)flags;
 	parallel->ptr = NULL;
 	if (!state)
 		return;
-	level = state->region_count++;
-	if (level >= DEEP)
+	region = region_at(state, state->region_count++);
+	if (!region)
 		return;
-	omp_region_begin(&state->regions[level],
+	omp_region_begin(region,
 			 omp_encounter_call(OMP_PARALLEL, code, __builtin_frame_address(0)));
-	parallel->ptr = &state->regions[level];
+	parallel->ptr = region;
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code)
@@ -94,6 +167,8 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 
 static void end_share(struct ompt_share *share)
 {
+	if (!share)
+		return;
 	if (!share->is_over && share->region)
 		omp_share_end(share->region, &share->share);
 	share->is_over = true;
@@ -110,15 +185,15 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *t
 		return;
 	if (endpoint == OMPT_BEGIN) {
 		task->value = 0;
-		if (state->share_count++ >= DEEP)
+		share = share_at(state, state->share_count++);
+		if (!share)
 			return;
-		share = &state->shares[state->share_count - 1];
 		share->region = parallel ? parallel->ptr : NULL;
 		share->is_over = false;
 		if (share->region)
 			share->share = omp_share_begin(share->region);
-	} else if (state->share_count && --state->share_count < DEEP) {
-		end_share(&state->shares[state->share_count]);
+	} else if (state->share_count) {
+		end_share(share_at(state, --state->share_count));
 	}
 }
 
@@ -155,17 +230,25 @@ static bool is_at_end(const struct ompt_thread *state)
 static void begin_wait(struct ompt_thread *state, int kind)
 {
 	enum format_omp_state now = state_of_sync(kind);
-	struct ompt_wait *wait;
+	struct ompt_wait *wait = wait_at(state, state->wait_count++);
 
-	if (state->wait_count++ >= TASKS_DEEP)
+	if (!wait)
 		return;
-	wait = &state->waits[state->wait_count - 1];
 	*wait = (struct ompt_wait){.is_region_end =
 					   now == OMP_STATE_IMPLICIT_BARRIER && is_at_end(state)};
 	if (!wait->is_region_end)
 		wait->before = omp_enter(now);
-	else if (state->share_count <= DEEP)
-		end_share(&state->shares[state->share_count - 1]);
+	else
+		end_share(share_at(state, state->share_count - 1));
+}
+
+static void end_wait(struct ompt_thread *state)
+{
+	const struct ompt_wait *wait =
+		state->wait_count ? wait_at(state, --state->wait_count) : NULL;
+
+	if (wait && !wait->is_region_end)
+		omp_leave(&wait->before);
 }
 
 static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt_data_t *task,
@@ -178,9 +261,8 @@ static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt_d
 		return;
 	if (endpoint == OMPT_BEGIN)
 		begin_wait(state, kind);
-	else if (endpoint == OMPT_END && state->wait_count && --state->wait_count < TASKS_DEEP &&
-		 !state->waits[state->wait_count].is_region_end)
-		omp_leave(&state->waits[state->wait_count].before);
+	else if (endpoint == OMPT_END)
+		end_wait(state);
 }
 
 /* What a wait for a mutex is recorded as; OMP_TYPES: a test, which does not wait. */
@@ -294,11 +376,10 @@ static uint64_t creation(uint64_t value)
 
 static void begin_task(struct ompt_thread *state, uint64_t value)
 {
-	struct ompt_task *task;
+	struct ompt_task *task = task_at(state, state->task_count++);
 
-	if (state->task_count++ >= TASKS_DEEP)
+	if (!task)
 		return;
-	task = &state->tasks[state->task_count - 1];
 	*task = (struct ompt_task){.construct = (uint32_t)value & NUMBER_MASK};
 	if (!task->construct)
 		return;
@@ -309,12 +390,9 @@ static void begin_task(struct ompt_thread *state, uint64_t value)
 
 static void end_task(struct ompt_thread *state)
 {
-	struct ompt_task *task;
+	struct ompt_task *task = state->task_count ? task_at(state, --state->task_count) : NULL;
 
-	if (!state->task_count || --state->task_count >= TASKS_DEEP)
-		return;
-	task = &state->tasks[state->task_count];
-	if (task->construct)
+	if (task && task->construct)
 		omp_task_end(&task->before, task->construct, task->created);
 }
 
@@ -378,7 +456,14 @@ ompt_start_tool_result_t *ompt_tool(void)
 
 void ompt_thread_end(struct thread *thread)
 {
-	if (thread->omp.ompt)
-		sys_munmap(thread->omp.ompt, sizeof(struct ompt_thread));
+	struct ompt_thread *state = thread->omp.ompt;
+
+	if (!state)
+		return;
+	free_rooms(&state->more_regions, DEEP, sizeof(*state->regions));
+	free_rooms(&state->more_shares, DEEP, sizeof(*state->shares));
+	free_rooms(&state->more_tasks, TASKS_DEEP, sizeof(*state->tasks));
+	free_rooms(&state->more_waits, TASKS_DEEP, sizeof(*state->waits));
+	sys_munmap(state, sizeof(*state));
 	thread->omp.ompt = NULL;
 }

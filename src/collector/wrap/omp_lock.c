@@ -84,6 +84,26 @@ RELEASE(omp_unset_lock_, (void *lock), (lock), lock)
 RELEASE(omp_unset_nest_lock, (void *lock), (lock), lock)
 RELEASE(omp_unset_nest_lock_, (void *lock), (lock), lock)
 
+/*
+ * libgomp has two versions of these, whose locks differ: OMP_1.0 and OMP_3.0.  Ours have the new
+ * one and that of LLVM's libraries.  A program that is bound to the old one, by a compiler from
+ * before 2008, does not find ours: its locks are not recorded.  Callers that name no version find
+ * the default one.
+ */
+#define VERSIONS(name)                                                                             \
+	__asm__(".symver " #name ", " #name "@VERSION");                                           \
+	__asm__(".symver " #name ", " #name "@@OMP_3.0, remove")
+
+VERSIONS(omp_set_lock_);
+VERSIONS(omp_set_nest_lock);
+VERSIONS(omp_set_nest_lock_);
+VERSIONS(omp_test_lock_);
+VERSIONS(omp_test_nest_lock);
+VERSIONS(omp_test_nest_lock_);
+VERSIONS(omp_unset_lock_);
+VERSIONS(omp_unset_nest_lock);
+VERSIONS(omp_unset_nest_lock_);
+
 ACQUIRE(GOMP_atomic_start, OMP_ATOMIC, (void), (), &atomics, &atomics)
 RELEASE(GOMP_atomic_end, (void), (), &atomics)
 
