@@ -74,6 +74,22 @@ def by_method(t):
 
 
 @test()
+def errors_of_the_sample(t):
+    """What chance makes an estimate vary by: as much as the size of the sample says."""
+    compiled(t, 'Objects')
+    experiment, (methods, _) = collected(t, t.need('java'))
+    rows = {row['name']: row for row in t.print(experiment, '-metrics', 'e.~jallocbytes:e.~jalloccnt:name', '-functions')[-1]['rows']}
+    all_objects, all_bytes = (sum(of[i] for of in methods.values()) for i in (1, 2))
+    for name, (_, objects, size) in methods.items():
+        chance = -math.expm1(-size / objects / APART)
+        if chance > 0.99:
+            continue  # each one is in the sample
+        for metric, value, whole in (('e.jallocbytes', size, all_bytes), ('e.jalloccnt', objects, all_objects)):
+            expected = math.sqrt((1 - chance) / chance / objects * (1 - value / whole))
+            t.ratio(rows[name][f'{metric}~'] / value, expected, 0.6, 1.6, f'{name}: {metric}')
+
+
+@test()
 def by_class_and_thread(t):
     """With each JDK, by class alone and by class of one method; by thread as the machine itself counts."""
     compiled(t, 'Objects')

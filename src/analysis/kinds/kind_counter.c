@@ -20,5 +20,5 @@ static void measure_counter(const struct event_run *run, const struct measuring 
 	}
 }
 
-/* Only these are sampled: what is traced is exact, and has no squares. */
+/* They are sampled; what is traced each time is exact, and has no squares. */
 const struct kind counter_kind = {.measure = measure_counter, .square = measure_counter};

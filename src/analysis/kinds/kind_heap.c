@@ -11,8 +11,9 @@ static void measure_heap(const struct event_run *run, const struct measuring *me
 	const uint8_t *fates = measuring->fate ? measuring->fate + run->first : NULL;
 
 	for (size_t row = 0; fates && row < run->count; row++) {
-		uint64_t blocks = heap_blocks(weights[row]);
-		uint64_t bytes = heap_bytes(sizes[row], weights[row]);
+		uint64_t all = heap_blocks(weights[row]);
+		uint64_t blocks = kind_worth(measuring, all, all);
+		uint64_t bytes = kind_worth(measuring, heap_bytes(sizes[row], weights[row]), all);
 
 		if (fates[row] == HEAP_FATE_NONE || !measure_is_chosen(measuring, row))
 			continue;
@@ -56,5 +57,7 @@ static const struct metric metrics[] = {
 	 .if_data = true},
 };
 
-const struct kind heap_kind = {
-	.measure = measure_heap, .metrics = metrics, .metric_count = COUNT(metrics)};
+const struct kind heap_kind = {.measure = measure_heap,
+			       .square = measure_heap,
+			       .metrics = metrics,
+			       .metric_count = COUNT(metrics)};

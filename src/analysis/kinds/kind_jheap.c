@@ -13,19 +13,21 @@ static void measure_jheap(const struct event_run *run, const struct measuring *m
 	const uint8_t *fates = measuring->fate ? measuring->fate + run->first : NULL;
 
 	for (size_t row = 0; fates && row < run->count; row++) {
-		uint64_t bytes = sizes[row] * weights[row];
+		uint64_t all_bytes = sizes[row] * weights[row];
+		uint64_t objects = kind_worth(measuring, weights[row], weights[row]);
+		uint64_t bytes = kind_worth(measuring, all_bytes, weights[row]);
 
 		if (fates[row] == OBJECT_NONE || !measure_is_chosen(measuring, row))
 			continue;
-		measure_add(measuring->sums, MEASURE_JHEAP_ALLOCS, nodes[row], weights[row]);
+		measure_add(measuring->sums, MEASURE_JHEAP_ALLOCS, nodes[row], objects);
 		measure_add(measuring->sums, MEASURE_JHEAP_BYTES, nodes[row], bytes);
 		if (fates[row] < OBJECT_NEW)
 			continue;
-		measure_add(measuring->sums, MEASURE_JHEAP_LIVE, nodes[row], weights[row]);
+		measure_add(measuring->sums, MEASURE_JHEAP_LIVE, nodes[row], objects);
 		measure_add(measuring->sums, MEASURE_JHEAP_LIVE_BYTES, nodes[row], bytes);
 		if (fates[row] != OBJECT_KEPT)
 			continue;
-		measure_add(measuring->sums, MEASURE_JHEAP_KEPT, nodes[row], weights[row]);
+		measure_add(measuring->sums, MEASURE_JHEAP_KEPT, nodes[row], objects);
 		measure_add(measuring->sums, MEASURE_JHEAP_KEPT_BYTES, nodes[row], bytes);
 	}
 }
@@ -50,5 +52,7 @@ static const struct metric metrics[] = {
 	METRIC("jkeptbytes", "Java Bytes Kept", UNIT_BYTES, KEPT_BYTES, "bytes of them"),
 };
 
-const struct kind jheap_kind = {
-	.measure = measure_jheap, .metrics = metrics, .metric_count = COUNT(metrics)};
+const struct kind jheap_kind = {.measure = measure_jheap,
+				.square = measure_jheap,
+				.metrics = metrics,
+				.metric_count = COUNT(metrics)};
