@@ -511,3 +511,27 @@ def listings(t):
     rows, said = listed(t, ('-source', 'c', '1'), [runs[0], run], '-compare', 'on')
     t.check('is of another build of shares' in said, said[-600:])
     t.check(all(row[2][1] is None for row in rows) and any(row[2][0] for row in rows), f'another build: {rows[:8]}')
+
+
+@test
+def lines_of_two_builds(t):
+    """Each line of a program is one row, whichever build has it: with what each experiment alone has at it; functions of one name are one."""
+    other = t.directory / 'shares'
+    include = HERE.parent / 'targets'
+    t.equal(t.run('gcc', '-O1', '-g', f'-I{include}', '-o', other, include / 'shares.c', '-lpthread').status, 0, 'gcc')
+    runs = [t.collect(program, 300, options=('-p', 'hi')).experiment for program in (t.target('shares'), other)]
+    show = ('-metrics', 'e.totalcpu:name', '-lines')
+
+    def of_program(rows):
+        return [row for row in rows if (row.get('object') or '').endswith('/shares')]
+    alone = [{row['name']: row['e.totalcpu'] for row in of_program(t.print(run, *show)[-1]['rows'])} for run in runs]
+    t.check(len(alone[0]) > 3 and alone[0].keys() & alone[1].keys(), f'lines: {alone}')
+    rows = of_program(t.print(runs[1], '-compare', 'on', *show, runs[0])[-1]['rows'])
+    t.equal(sorted(row['name'] for row in rows), sorted(alone[0].keys() | alone[1].keys()), 'each line once')
+    for row in rows:
+        for i in (0, 1):
+            t.near(row.get(f'e.totalcpu.{i + 1}', 0), alone[i].get(row['name'], 0), f'{row["name"]} of {i + 1}', absolute=1e-9)
+    limited = t.print(runs[1], '-compare', 'on', '-limit', '4', *show, runs[0])[-1]['rows']
+    t.equal(len(limited), 4, 'rows at a limit of 4')
+    t.equal(t.run(t.helio, 'print', '-compare', 'on', '-fsingle', 'c', *runs).status, 0, 'a function of both')
+    t.check(t.run(t.helio, 'print', '-fsingle', 'c', *runs).status != 0, 'a function of two programs that are not compared')

@@ -338,14 +338,22 @@ static void test_which_of_a_name_is_meant(void **state)
 	const struct function_match *chosen;
 
 	(void)state;
-	assert_int_equal(choice_among(matches, 1, NULL, &chosen), CHOICE_MADE);
+	assert_int_equal(choice_among(matches, 1, NULL, false, &chosen), CHOICE_MADE);
 	assert_ptr_equal(chosen, &matches[0]);
-	assert_int_equal(choice_among(matches, 2, NULL, &chosen), CHOICE_OPEN);
-	assert_int_equal(choice_among(matches, 2, "2", &chosen), CHOICE_MADE);
+	assert_int_equal(choice_among(matches, 2, NULL, false, &chosen), CHOICE_OPEN);
+	assert_int_equal(choice_among(matches, 2, "2", false, &chosen), CHOICE_MADE);
 	assert_ptr_equal(chosen, &matches[1]);
-	assert_int_equal(choice_among(matches, 2, "3", &chosen), CHOICE_NO_NUMBER);
-	assert_int_equal(choice_among(matches, 2, "0", &chosen), CHOICE_NO_NUMBER);
-	assert_int_equal(choice_among(matches, 1, "1x", &chosen), CHOICE_NO_NUMBER);
+	assert_int_equal(choice_among(matches, 2, "3", false, &chosen), CHOICE_NO_NUMBER);
+	assert_int_equal(choice_among(matches, 2, "0", false, &chosen), CHOICE_NO_NUMBER);
+	assert_int_equal(choice_among(matches, 1, "1x", false, &chosen), CHOICE_NO_NUMBER);
+	const struct function_match builds[] = {{.name = "f", .object = "/a/wc", .function = 1},
+						{.name = "f", .object = "/b/wc", .function = 2},
+						{.name = "f", .object = "/b/wc", .function = 3}};
+
+	assert_int_equal(choice_among(builds, 2, NULL, false, &chosen), CHOICE_OPEN);
+	assert_int_equal(choice_among(builds, 2, NULL, true, &chosen), CHOICE_MADE);
+	assert_ptr_equal(chosen, &builds[0]);
+	assert_int_equal(choice_among(builds + 1, 2, NULL, true, &chosen), CHOICE_OPEN);
 	assert_int_equal(choice_number(matches, 2, 10), 2);
 	assert_int_equal(choice_number(matches, 2, 11), 0);
 }

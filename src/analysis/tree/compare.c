@@ -11,6 +11,7 @@
 
 #include "analysis/metric/metric_values.h"
 #include "analysis/views/table.h"
+#include "base/path.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,9 +40,11 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return hash_pair(a, b);
 }
 
+/* Two builds of a program lie in two places: the name of the load object's file tells. */
 static uint64_t name_key(const struct row *row)
 {
-	uint64_t object = row_object(row) ? hash_text(row_object(row), strlen(row_object(row))) : 0;
+	const char *file = row_object(row) ? path_name(row_object(row)) : NULL;
+	uint64_t object = file ? hash_text(file, strlen(file)) : 0;
 
 	uint64_t of =
 		row_qualifier(row) ? hash_text(row_qualifier(row), strlen(row_qualifier(row))) : 0;
@@ -221,6 +224,19 @@ static bool by_change(const struct comparison *comparison)
 	       !comparison->query->sort.metric->is_static;
 }
 
+/* Whether a row that each experiment has by itself is several times in the list of all of them. */
+static bool has_doubles(const struct comparison *comparison)
+{
+	return comparison->groups > 1 && comparison->view->identity == ROWS_BY_NAME &&
+	       comparison->view->order == ORDER_LIST;
+}
+
+/* The limit is that of rows that are kept, in their order. */
+static bool is_cut_later(const struct comparison *comparison)
+{
+	return by_change(comparison) || has_doubles(comparison);
+}
+
 static bool is_compared(const struct metric_choice *choice)
 {
 	return choice->metric->unit != UNIT_TEXT && !choice->metric->is_static;
@@ -352,13 +368,40 @@ static void order_by_change(struct comparison *comparison, const size_t *of)
 	free(change);
 }
 
+static bool is_in_some_part(const struct comparison *comparison, uint64_t key)
+{
+	for (size_t i = 0; i < comparison->groups; i++)
+		if (hash_map_get(&comparison->values[i].rows, key) != HASH_NONE)
+			return true;
+	return false;
+}
+
+/* The first of them has the values of all. */
+static void drop_doubles(struct comparison *comparison)
+{
+	struct table *table = comparison->table;
+	size_t kept = 0;
+
+	if (!has_doubles(comparison))
+		return;
+	for (size_t row = 0; row < table->row_count; row++) {
+		if (!is_in_some_part(comparison, comparison->keys[row]))
+			continue;
+		comparison->keys[kept] = comparison->keys[row];
+		table->rows[kept++] = table->rows[row];
+	}
+	table->row_count = kept;
+}
+
 static void fill_comparison(struct comparison *comparison)
 {
 	struct table *table = comparison->table;
-	size_t old_count = table->column_count;
-	size_t *of = spread_columns(comparison), cells = table->row_count * table->column_count;
+	size_t old_count = table->column_count, cells;
+	size_t *of = spread_columns(comparison);
 
 	comparison->keys = row_keys(table, comparison->view->identity);
+	drop_doubles(comparison);
+	cells = table->row_count * table->column_count;
 	table->values = arena_array(&table->arena, double, cells + 1);
 	if (comparison->squares)
 		table->errors = arena_array(&table->arena, double, cells + 1);
@@ -410,8 +453,8 @@ void view_run(struct session *session, const struct query *query, const struct v
 	struct tally *tally = tally_of(session, query);
 	struct query whole = *query;
 
-	if (by_change(&comparison))
-		whole.limit = 0; /* the order is another one */
+	if (is_cut_later(&comparison))
+		whole.limit = 0;
 	view->fill(tally, &whole, view->arg, table);
 	tally_release(tally);
 	if ((comparison.groups == 1 && !errors) || !session->scanned.count)
@@ -425,6 +468,6 @@ void view_run(struct session *session, const struct query *query, const struct v
 	}
 	free(comparison.values);
 	free(comparison.squares);
-	if (query->limit && by_change(&comparison) && table->row_count > query->limit)
+	if (query->limit && is_cut_later(&comparison) && table->row_count > query->limit)
 		table->row_count = query->limit;
 }

@@ -4,19 +4,31 @@
 #include "analysis/code/code_find.h"
 #include "analysis/session/functions.h"
 #include "base/memory.h"
+#include "base/path.h"
 #include "base/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Of builds of one program, while experiments are compared. */
+static bool are_one(const struct function_match *matches, size_t found)
+{
+	for (size_t i = 1; i < found; i++)
+		if (strcmp(matches[i].name, matches[0].name) != 0 || !matches[i].object ||
+		    !matches[0].object || !strcmp(matches[i].object, matches[0].object) ||
+		    strcmp(path_name(matches[i].object), path_name(matches[0].object)) != 0)
+			return false;
+	return true;
+}
+
 enum choice choice_among(const struct function_match *matches, size_t found, const char *number,
-			 const struct function_match **chosen)
+			 bool compared, const struct function_match **chosen)
 {
 	unsigned long which = 1;
 	char *rest;
 
 	*chosen = NULL;
-	if (!number && found != 1)
+	if (!number && found != 1 && !(compared && are_one(matches, found)))
 		return CHOICE_OPEN;
 	if (number) {
 		which = strtoul(number, &rest, 10);

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,10 +21,11 @@ enum choice {
 
 /*
  * Chooses among `found` matches of a name, of which there is one at least; number is what a user
- * gave to say which, from 1, or NULL.
+ * gave to say which, from 1, or NULL.  compared: functions of one name of several builds of a
+ * program are one, for which the first stands.
  */
 enum choice choice_among(const struct function_match *matches, size_t found, const char *number,
-			 const struct function_match **chosen);
+			 bool compared, const struct function_match **chosen);
 /* The number by which the function is chosen, from 1; 0: it is not among them. */
 size_t choice_number(const struct function_match *matches, size_t found, uint32_t function);
 

@@ -306,7 +306,8 @@ static const struct function_match *choose(struct print *print, const char *comm
 {
 	const char *number = count > 1 ? arguments[1] : NULL;
 	const struct function_match *chosen;
-	enum choice choice = choice_among(matches, found, number, &chosen);
+	enum choice choice =
+		choice_among(matches, found, number, print->query.compare != COMPARE_OFF, &chosen);
 	size_t asked;
 
 	if (choice == CHOICE_MADE)
