@@ -2,6 +2,7 @@
 """OpenMP: what threads do in each stage of a program, known by construction, under both runtimes."""
 import collections
 import json
+import pathlib
 import re
 import sys
 
@@ -401,6 +402,30 @@ def golden_stages(t):
         t.near(answers[-1]['rows'][0]['e.total'], len(chosen) / 10, text, 0, 1e-9)
     region = next(row for row in t.print(experiment, '-regions')[-1]['rows'] if row['name'].startswith('foo'))
     t.equal([round(region[key], 6) for key in ('duration', 'calls', 'threads', 'work', 'lost', 'unequal')], [1, 2, 4, 2.5, 1.5, 1], 'region of foo')
+
+
+@test
+def compared(t):
+    """Processes number regions as they meet them: in all experiments a region is one by its function, in another build by its name."""
+    first = pathlib.Path(make_openmp.make(str(t.directory))).rename(t.directory / 'first.er')
+    regions = collections.Counter(said[3] for threads in make_openmp.STAGES.values() for said in threads.values())
+    names = {0: '(none)', make_openmp.FOO: make_openmp.NAMES['foo._omp_fn.0'], make_openmp.BAR: make_openmp.NAMES['bar._omp_fn.0']}
+    for build in 0, 1:
+        directory = t.directory / 'other' if build else t.directory
+        directory.mkdir(exist_ok=True)
+        second = make_openmp.make(str(directory), (0, make_openmp.BAR, make_openmp.FOO), build)
+        rows = t.print(second, '-metrics', 'e.total:name', '-compare', 'on', '-indxobj', 'OMP_preg', first)[-1]['rows'][1:]
+        t.equal({row['name']: (round(row['e.total.1'], 6), round(row['e.total.2'], 6)) for row in rows},
+                {names[region]: (count / 10, count / 10) for region, count in regions.items()}, f'OMP_preg, build {build}')
+        t.equal(len(rows), len(regions), f'rows, build {build}')
+        for region, name in names.items():
+            answers = t.print(second, '-metrics', 'e.total:name', '-filters', f'CPRID == {region}', '-functions', '-indxobj', 'OMP_preg', first)
+            t.near(answers[-2]['rows'][0]['e.total'], 2 * regions[region] / 10, f'CPRID == {region}, build {build}', 0, 1e-9)
+            t.equal({row['name'] for row in answers[-1]['rows'][1:]}, {name}, f'CPRID == {region}, build {build}')
+        rows = t.print(second, '-compare', 'on', '-regions', first)[-1]['rows'][1:]
+        t.equal({row['name']: (row['calls.1'], row['calls.2']) for row in rows}, {names[make_openmp.FOO]: (2, 2), names[make_openmp.BAR]: (1, 1)},
+                f'regions, build {build}')
+        t.equal(len(rows), 2, f'rows of regions, build {build}')
 
 
 FORTRAN = '''subroutine sweep(total)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenMP: what the runtime says of events of every kind (format/context.h). */
 #include "analysis/filter/filter_property.h"
+#include "analysis/session/omp_names.h"
 
-/* Constructs that differ in their way there only are one. */
+/* Constructs that differ in their way there only are one, in all processes. */
 static void name_constructs(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	const struct session_process *process = rows->process;
-
-	EACH_ROW if (slot->value[i] < process->omp_construct_count) slot->value[i] =
-		process->omp_constructs[slot->value[i]].first;
+	EACH_ROW slot->value[i] = omp_number(rows->session, rows->process, slot->value[i]);
 }
 
 static void load_context(const struct filter_rows *rows, struct filter_slot *slot, unsigned field,

@@ -30,7 +30,7 @@ struct counting {
 	enum format_omp_type type;
 	pthread_mutex_t mutex;
 	VEC(struct sums) rows;
-	struct hash_map row_of; /* function, or process and construct → row */
+	struct hash_map row_of; /* the session's number, or process and construct → row */
 };
 
 static struct sums *row_of(struct counting *counting, const struct session_process *process,
@@ -38,7 +38,7 @@ static struct sums *row_of(struct counting *counting, const struct session_proce
 {
 	const struct omp_construct *construct = omp_construct_of(process, number);
 	uint64_t key =
-		construct ? construct->key : (uint64_t)process->id << 32 | (number & UINT32_MAX);
+		construct ? construct->number : (uint64_t)process->id << 32 | (number & UINT32_MAX);
 	uint32_t fresh = (uint32_t)counting->rows.count;
 	uint32_t row = hash_map_put(&counting->row_of, key, fresh);
 
