@@ -136,6 +136,53 @@ static const char openmp[] = "double a[1000];\n"
 			     "int g(int x) { __asm__ volatile(\"\"); return x; }\n"
 			     "int main(int c, char **v) { (void)v; return work(c); }\n";
 
+/* Constructs in lines 6, 15, 27, 31, 34 and 37. */
+static const char openmp_inner[] = "extern void work(int);\n"
+				   "static void spin(void) { work(3); }\n"
+				   "\n"
+				   "void __attribute__((noinline)) first(void)\n"
+				   "{\n"
+				   "#pragma omp parallel\n"
+				   "	{ spin(); }\n"
+				   "}\n"
+				   "\n"
+				   "void __attribute__((noinline)) second(int *p)\n"
+				   "{\n"
+				   "	*p = 3;\n"
+				   "\n"
+				   "\n"
+				   "#pragma omp parallel\n"
+				   "	{\n"
+				   "		spin();\n"
+				   "#pragma omp for\n"
+				   "		for (int i = 0; i < 4; i++)\n"
+				   "			spin();\n"
+				   "	}\n"
+				   "	*p = 4;\n"
+				   "}\n"
+				   "\n"
+				   "void __attribute__((noinline)) tasks(void)\n"
+				   "{\n"
+				   "#pragma omp parallel\n"
+				   "#pragma omp single\n"
+				   "	{\n"
+				   "		spin();\n"
+				   "#pragma omp task\n"
+				   "		spin();\n"
+				   "\n"
+				   "#pragma omp task\n"
+				   "		{ spin(); spin(); }\n"
+				   "		for (int i = 0; i < 2; i++) {\n"
+				   "#pragma omp task\n"
+				   "			spin();\n"
+				   "		}\n"
+				   "	}\n"
+				   "}\n"
+				   "void __attribute__((noinline)) work(int n)\n"
+				   "{ __asm__ volatile(\"\" : : \"r\"(n)); }\n"
+				   "int main(void)\n"
+				   "{ int x; first(); second(&x); tasks(); return x; }\n";
+
 static void test_openmp_gcc(void **state)
 {
 	static const char *const options[] = {"-O1 -fPIE -pie", "-O1 -fno-pie -no-pie", "-O0",
@@ -175,6 +222,34 @@ static void test_openmp_gcc(void **state)
 
 	expect(object, "work -- OMP sections [[]work._omp_fn.?]", FUNCTION_OMP_SECTIONS, "work");
 	object_free(object);
+}
+
+static void test_openmp_gcc_inner(void **state)
+{
+	static const char *const levels[] = {"-O0", "-O1", "-O2", "-O3"};
+
+	(void)state;
+	/* Constructs behind other code, around it, in loops, and with inlined calls at once. */
+	write_file("inner.c", openmp_inner);
+	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
+		run("gcc -g -fopenmp %s -o prog inner.c", levels[i]);
+
+		struct object *object = open_object("prog");
+
+		expect(object, "first -- OMP parallel region from line 6 [[]first._omp_fn.0]",
+		       FUNCTION_OMP_REGION, "first");
+		expect(object, "second -- OMP parallel region from line 15 [[]second._omp_fn.0]",
+		       FUNCTION_OMP_REGION, "second");
+		expect(object, "tasks -- OMP parallel region from line 27 [[]tasks._omp_fn.0]",
+		       FUNCTION_OMP_REGION, "tasks");
+		expect(object, "tasks -- OMP task from line 31 [[]tasks._omp_fn.1]",
+		       FUNCTION_OMP_TASK, "tasks");
+		expect(object, "tasks -- OMP task from line 34 [[]tasks._omp_fn.2]",
+		       FUNCTION_OMP_TASK, "tasks");
+		expect(object, "tasks -- OMP task from line 37 [[]tasks._omp_fn.3]",
+		       FUNCTION_OMP_TASK, "tasks");
+		object_free(object);
+	}
 }
 
 /* Clang says neither what it is nor whose; without declarations the code does. */
@@ -414,10 +489,15 @@ static void test_fortran(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),	       cmocka_unit_test(test_openmp_gcc),
-		cmocka_unit_test(test_openmp_clang),   cmocka_unit_test(test_openmp_cxx),
-		cmocka_unit_test(test_names_of_parts), cmocka_unit_test(test_clones),
-		cmocka_unit_test(test_parent_in_unit), cmocka_unit_test(test_resolver),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_openmp_gcc),
+		cmocka_unit_test(test_openmp_gcc_inner),
+		cmocka_unit_test(test_openmp_clang),
+		cmocka_unit_test(test_openmp_cxx),
+		cmocka_unit_test(test_names_of_parts),
+		cmocka_unit_test(test_clones),
+		cmocka_unit_test(test_parent_in_unit),
+		cmocka_unit_test(test_resolver),
 		cmocka_unit_test(test_fortran),
 	};
 

@@ -9,16 +9,10 @@
 
 struct isa_instruction;
 
-/* How a body is given to the run-time. */
-struct name_use {
-	enum function_kind kind; /* FUNCTION_PLAIN: it is not known to be */
-	uint64_t call;		 /* where */
-};
-
 /* What has been read of an object's code so far; zero-initialised is nothing. */
 struct name_code {
-	VEC(struct name_use) uses;
-	struct hash_map use_of;	 /* address of a body → place in uses */
+	struct hash_map
+		use_of; /* address of a body → the kind that it is given to the run-time as */
 	struct hash_map is_read; /* functions whose uses are known */
 	struct hash_map regions; /* body of a region → its kind */
 	struct hash_map givers;	 /* clang's body → who gives it to the run-time, and one */
@@ -33,7 +27,8 @@ void name_code_fini(struct name_code *code);
 uint8_t *name_code_read(struct object *object, uint32_t function, size_t *size);
 /* The symbol of the function that an instruction calls or jumps to by its address, or "". */
 const char *name_code_callee(struct object *object, const struct isa_instruction *instruction);
-/* GCC: what the functions made from a body's parent do with it. */
-struct name_use name_code_use(struct object *object, uint32_t body, const char *parent);
+/* GCC: what the functions made from a body's parent give it to the run-time as, or FUNCTION_PLAIN.
+ */
+enum function_kind name_code_use(struct object *object, uint32_t body, const char *parent);
 
 #endif

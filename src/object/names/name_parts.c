@@ -33,57 +33,8 @@ static bool has_prefix(const char *text, const char *prefix)
 /* What a function is. */
 struct classification {
 	enum function_kind kind;
-	char *parent;  /* its symbol as far as names tell it, to be freed, or NULL */
-	uint64_t call; /* of a region or task: where the parent gives it to the run-time, or 0 */
+	char *parent; /* its symbol as far as names tell it, to be freed, or NULL */
 };
-
-/* The first line of the rows, at least that one, in the file (LINES_NONE: any). */
-static struct line_function first_line(const struct line_rows *rows, uint32_t file, uint32_t least)
-{
-	struct line_function place = {.file = LINES_NONE};
-
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct line_row *row = &rows->items[i];
-
-		if (row->line >= least && row->line && (file == LINES_NONE || row->file == file) &&
-		    (!place.line || row->line < place.line))
-			place = (struct line_function){.file = row->file, .line = row->line};
-	}
-	return place;
-}
-
-static void read_rows(struct object *object, uint32_t number, struct line_rows *rows)
-{
-	const struct object_function *function = object_function(object, number);
-
-	lines_in_range(object_lines(object), function->address, function->address + function->size,
-		       rows);
-}
-
-/*
- * The line of the call that gives a body to the run-time.  Optimised, it may be that of a loop
- * around the construct; then the construct's own is in both functions, which statements are not.
- */
-static struct line_function place_of_call(struct object *object, uint32_t body, uint64_t call)
-{
-	struct line_rows at_call = {0}, around = {0}, inside = {0};
-	uint32_t caller = object_function_at(object, call);
-	struct line_function place, other;
-
-	lines_in_range(object_lines(object), call, call + 1, &at_call);
-	place = first_line(&at_call, LINES_NONE, 0);
-	read_rows(object, body, &inside);
-	other = first_line(&inside, place.file, place.line + 1);
-	if (place.line && other.line && caller != OBJECT_NO_FUNCTION) {
-		read_rows(object, caller, &around);
-		if (first_line(&around, other.file, other.line).line == other.line)
-			place = other;
-	}
-	vec_fini(&at_call);
-	vec_fini(&around);
-	vec_fini(&inside);
-	return place;
-}
 
 /* Where a function is declared, with line 0 where DWARF does not tell. */
 static struct line_function declared_at(struct object *object, uint32_t number)
@@ -209,16 +160,12 @@ static struct classification classify(struct object *object, uint32_t number)
 	if (function->is_resolver)
 		is.kind = FUNCTION_RESOLVER;
 	if (is.kind == FUNCTION_OMP_REGION && is.parent) {
-		struct name_use use = name_code_use(object, number, is.parent);
+		enum function_kind use = name_code_use(object, number, is.parent);
 
-		is.kind = use.kind == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : use.kind;
-		is.call = use.call;
+		is.kind = use == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : use;
 	}
 	if (is.kind == FUNCTION_OMP_REGION)
 		is.kind = kind_of_region(object, number);
-	/* Others begin with code of their directive, and the call may have no line. */
-	if (is.kind != FUNCTION_OMP_REGION && is.kind != FUNCTION_OMP_TASK)
-		is.call = 0;
 	return is;
 }
 
@@ -297,24 +244,21 @@ static uint32_t outer_body(struct object *object, uint32_t number)
 }
 
 /*
- * Where a body's construct is: its declaration, which clang gives; the line of the call that gives
- * it to the run-time; else its own first line.
+ * Where a body's construct is: its declaration, which clang gives; else its first line, since gcc's
+ * code begins with that of the directive.
  */
-static struct line_function where(struct object *object, uint32_t number, uint64_t call)
+static struct line_function where(struct object *object, uint32_t number)
 {
+	const struct object_function *function = object_function(object, number);
 	struct line_function place = declared_at(object, outer_body(object, number));
-	struct line_rows rows = {0};
 
-	if (!place.line && call)
-		place = place_of_call(object, number, call);
-	if (place.line)
-		return place;
-	read_rows(object, number, &rows);
-	for (size_t i = 0; i < rows.count && !place.line; i++) {
-		place.file = rows.items[i].file;
-		place.line = rows.items[i].line;
+	if (!place.line) {
+		const struct line_row first = lines_first(object_lines(object), function->address,
+							  function->address + function->size);
+
+		place.file = first.file;
+		place.line = first.line;
 	}
-	vec_fini(&rows);
 	return place;
 }
 
@@ -401,7 +345,7 @@ uint32_t function_parent(struct object *object, uint32_t number)
 	uint32_t found = OBJECT_NO_FUNCTION;
 
 	if (is_omp_body(is.kind) && !is.parent) {
-		const struct line_function place = where(object, number, is.call);
+		const struct line_function place = where(object, number);
 
 		is.parent = parent_of_body(object, number, &place);
 	}
@@ -463,7 +407,7 @@ static char *describe(struct object *object, uint32_t number, struct classificat
 	char line[32] = "", *name;
 
 	if (is_omp_body(is->kind)) {
-		place = where(object, number, is->call);
+		place = where(object, number);
 		if (!is->parent)
 			is->parent = parent_of_body(object, number, &place);
 	} else if (!is->parent) {
