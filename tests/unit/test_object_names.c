@@ -27,6 +27,7 @@ static void test_parse(void **state)
 		{"foo.constprop.0.lto_priv.3", "foo", FUNCTION_CLONE},
 		{"foo._omp_fn.3", "foo", FUNCTION_OMP_REGION},
 		{"foo._omp_cpyfn.1", "foo", FUNCTION_OMP_HELPER},
+		{"foo._loopfn.0", "foo", FUNCTION_OMP_LOOP},
 		{"foo.omp_outlined", "foo", FUNCTION_OMP_REGION},
 		{".omp_outlined..2", NULL, FUNCTION_OMP_REGION},
 		{".omp_task_entry.", NULL, FUNCTION_OMP_TASK},
@@ -250,6 +251,27 @@ static void test_openmp_gcc_inner(void **state)
 		       FUNCTION_OMP_TASK, "tasks");
 		object_free(object);
 	}
+}
+
+/* A loop that gcc has made parallel by itself. */
+static void test_openmp_gcc_loop(void **state)
+{
+	(void)state;
+	write_file("loop.c", "int a[100000], b[100000];\n"
+			     "void __attribute__((noinline)) fill(int n)\n"
+			     "{\n"
+			     "\n"
+			     "	for (int i = 0; i < 100000; i++)\n"
+			     "		a[i] = b[i] * n + 3;\n"
+			     "}\n"
+			     "int main(int c, char **v) { (void)v; fill(c); return a[c]; }\n");
+	run("gcc -g -O2 -ftree-parallelize-loops=2 -o prog loop.c");
+
+	struct object *object = open_object("prog");
+
+	expect(object, "fill -- OMP parallel loop from line 5 [[]fill._loopfn.0]",
+	       FUNCTION_OMP_LOOP, "fill");
+	object_free(object);
 }
 
 /* Clang says neither what it is nor whose; without declarations the code does. */
@@ -492,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_openmp_gcc),
 		cmocka_unit_test(test_openmp_gcc_inner),
+		cmocka_unit_test(test_openmp_gcc_loop),
 		cmocka_unit_test(test_openmp_clang),
 		cmocka_unit_test(test_openmp_cxx),
 		cmocka_unit_test(test_names_of_parts),

@@ -26,6 +26,7 @@ static const struct suffix suffixes[] = {
 	{"__part", FUNCTION_PART, true},
 	{"cold", FUNCTION_PART, false},
 	{"_omp_fn", FUNCTION_OMP_REGION, true},
+	{"_loopfn", FUNCTION_OMP_LOOP, true},
 	{"omp_outlined", FUNCTION_OMP_REGION, false},
 	{"omp_outlined_debug__", FUNCTION_OMP_REGION, false},
 	{"_omp_cpyfn", FUNCTION_OMP_HELPER, true},
