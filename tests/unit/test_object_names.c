@@ -352,6 +352,73 @@ static void test_openmp_cxx(void **state)
 	object_free(object);
 }
 
+/* Constructs in lines 3, 6, 9, 15, 18, 21 and 24: of templates, whose code lies elsewhere, of what
+ * is inlined, and behind other functions that are declared in between. */
+static const char openmp_cxx[] =
+	"void work(int);\n"
+	"template <int N> struct T { __attribute__((noinline)) void go() {\n"
+	"#pragma omp parallel\n"
+	"	work(N); } };\n"
+	"template <class F> __attribute__((noinline)) void run(F f) {\n"
+	"#pragma omp parallel\n"
+	"	f(); }\n"
+	"static void inlined() {\n"
+	"#pragma omp parallel\n"
+	"	work(1); }\n"
+	"int main() {\n"
+	"	T<10>().go(); T<15>().go(); inlined();\n"
+	"	run([] { work(2); });\n"
+	"	auto lambda = [](int n) {\n"
+	"#pragma omp parallel\n"
+	"	work(n); };\n"
+	"	lambda(3);\n"
+	"#pragma omp parallel\n"
+	"	work(4);\n"
+	"	int sum = 0;\n"
+	"#pragma omp parallel\n"
+	"#pragma omp single\n"
+	"#pragma omp taskgroup task_reduction(+ : sum)\n"
+	"#pragma omp task in_reduction(+ : sum)\n"
+	"	sum += 1;\n"
+	"	return sum; }\n"
+	"__attribute__((noinline)) void work(int n) { __asm__ volatile(\"\" : : \"r\"(n)); }\n";
+
+static void test_openmp_clang_cxx(void **state)
+{
+	static const struct {
+		const char *option, *symbol;
+	} built[] = {{"-O0", ".omp_outlined._debug__*"},
+		     {"-O1", ".omp_outlined.*"},
+		     {"-O2", ".omp_outlined.*"}};
+	static const char *const expected[] = {
+		"T<10>::go() -- OMP parallel region from line 3",
+		"T<15>::go() -- OMP parallel region from line 3",
+		"void run<main::$_0>(main::$_0) -- OMP parallel region from line 6",
+		"inlined() -- OMP parallel region from line 9",
+		"main::$_1::operator()(int) const -- OMP parallel region from line 15",
+		"main -- OMP parallel region from line 18",
+		"main -- OMP parallel region from line 21",
+	};
+
+	(void)state;
+	write_file("omp.cc", openmp_cxx);
+	for (size_t i = 0; i < sizeof(built) / sizeof(*built); i++) {
+		run("clang++ -g %s -fopenmp -o prog omp.cc", built[i].option);
+
+		struct object *object = open_object("prog");
+
+		for (size_t k = 0; k < sizeof(expected) / sizeof(*expected); k++) {
+			char pattern[200];
+
+			snprintf(pattern, sizeof(pattern), "%s [[]%s]", expected[k],
+				 built[i].symbol);
+			find(object, pattern);
+		}
+		find(object, "main -- OMP task from line 24 [[].omp_task_entry.]");
+		object_free(object);
+	}
+}
+
 static void expect_name(struct object *object, uint32_t function, enum name_style style,
 			uint32_t line, const char *expected)
 {
@@ -517,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_openmp_gcc_loop),
 		cmocka_unit_test(test_openmp_clang),
 		cmocka_unit_test(test_openmp_cxx),
+		cmocka_unit_test(test_openmp_clang_cxx),
 		cmocka_unit_test(test_names_of_parts),
 		cmocka_unit_test(test_clones),
 		cmocka_unit_test(test_parent_in_unit),

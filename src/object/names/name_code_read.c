@@ -24,7 +24,11 @@ void name_code_fini(struct name_code *code)
 	hash_map_fini(&code->use_of);
 	hash_map_fini(&code->is_read);
 	hash_map_fini(&code->regions);
-	hash_map_fini(&code->givers);
+	vec_fini(&code->givers);
+	hash_map_fini(&code->giver_of);
+	hash_map_fini(&code->givers_read);
+	hash_map_fini(&code->parents);
+	string_table_fini(&code->parent_texts);
 }
 
 uint8_t *name_code_read(struct object *object, uint32_t number, size_t *size)

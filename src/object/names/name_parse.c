@@ -52,6 +52,10 @@ static const struct suffix prefixes[] = {
 	{".omp.reduction.", FUNCTION_OMP_HELPER, false},
 	{".omp_combiner.", FUNCTION_OMP_HELPER, false},
 	{".omp_initializer.", FUNCTION_OMP_HELPER, false},
+	{".omp.copyprivate.", FUNCTION_OMP_HELPER, false},
+	{".red_init.", FUNCTION_OMP_HELPER, false},
+	{".red_comb.", FUNCTION_OMP_HELPER, false},
+	{".red_fini.", FUNCTION_OMP_HELPER, false},
 };
 
 static bool is_number(const char *text, size_t length)
