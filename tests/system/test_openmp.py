@@ -400,6 +400,13 @@ def golden_stages(t):
                          ('FNAME("<OMP-.*") SOME IN STACK', [e for e in events if e[6][-1].startswith('<OMP-')])):
         answers = t.print(experiment, '-metrics', 'e.total:name', '-filters', text, '-functions')
         t.near(answers[-1]['rows'][0]['e.total'], len(chosen) / 10, text, 0, 1e-9)
+    # executions count for their region, not for the one around it
+    foo, bar = (make_openmp.NAMES[f'{name}._omp_fn.0'] for name in ('foo', 'bar'))
+    rows = t.print(experiment, '-metrics', 'e.ompregn:name', '-indxobj', 'OMP_preg')[-1]['rows'][1:]
+    t.equal({row['name']: row['e.ompregn'] for row in rows if row['e.ompregn']}, {foo: 2, bar: 1}, 'ompregn')
+    for text, name in (('CPRID == 1', foo), ('CPRID == 2', bar), ('PPRID == 1', bar)):
+        rows = t.print(experiment, '-filters', text, '-regions')[-1]['rows'][1:]
+        t.equal([row['name'] for row in rows], [name], f'regions, {text}')
     region = next(row for row in t.print(experiment, '-regions')[-1]['rows'] if row['name'].startswith('foo'))
     t.equal([round(region[key], 6) for key in ('duration', 'calls', 'threads', 'work', 'lost', 'unequal')], [1, 2, 4, 2.5, 1.5, 1], 'region of foo')
 

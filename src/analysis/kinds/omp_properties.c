@@ -9,6 +9,20 @@ static void name_constructs(const struct filter_rows *rows, struct filter_slot *
 	EACH_ROW slot->value[i] = omp_number(rows->session, rows->process, slot->value[i]);
 }
 
+/* Executions are of their construct, whatever the thread was in when it wrote their record. */
+static void load_executions(const struct filter_rows *rows, struct filter_slot *slot,
+			    unsigned field)
+{
+	const uint64_t *types, *numbers;
+
+	if (rows->run->kind != EVENTS_TRACE + TRACE_OMP || field == OMP_CONTEXT_STATE)
+		return;
+	types = event_column(rows->run, ROW_TYPE);
+	numbers = event_field(rows->run, OMP_NUMBER);
+	EACH_ROW if (types[i] == OMP_REGION || types[i] == OMP_TASKS) slot->value[i] =
+		omp_nearest(rows->process, numbers[i], field == OMP_CONTEXT_TASK);
+}
+
 static void load_context(const struct filter_rows *rows, struct filter_slot *slot, unsigned field,
 			 uint64_t none)
 {
@@ -23,6 +37,7 @@ static void load_context(const struct filter_rows *rows, struct filter_slot *slo
 			value = context_table_field(contexts, numbers[i], RUNTIME_OPENMP, field);
 		slot->value[i] = !contexts->said[RUNTIME_OPENMP] ? none : value ? *value : 0;
 	}
+	load_executions(rows, slot, field);
 	filter_forget(slot, rows->run->count, none);
 }
 

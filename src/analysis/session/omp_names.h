@@ -9,6 +9,10 @@
 const struct omp_construct *omp_construct_of(const struct session_process *process,
 					     uint64_t number);
 
+/* The region, or explicit task, that threads in a construct are in: itself, or one around it; 0:
+ * none. */
+uint64_t omp_nearest(const struct session_process *process, uint64_t number, bool task);
+
 /* The session's number of a process's construct, which is made: while the process is opened. */
 uint32_t omp_number_make(struct session *session, size_t process, uint32_t construct,
 			 const struct omp_construct *as);
