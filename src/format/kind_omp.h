@@ -16,11 +16,12 @@
  * REGION: executions of a parallel region, by the thread that encountered it, one or several that
  * followed each other: duration (ns, from the first one's begin to the last one's end, less what
  * lay between), how many, threads of the largest team, work (ns, of all threads together in the
- * region's code, less what they waited there), longest (ns, of the thread of each that had most).
- * Threads 0: one that had not ended when the recording, or its thread, did; what its threads worked
- * is not known.
- * TASKS: the same of explicit tasks, by the thread that executed them: duration; how many; threads:
- * 0; work: from their creation to their begin; longest of that.
+ * region's code, less what they waited there, and less the duration of regions that they
+ * encountered there), longest (ns, of the thread of each that had most).  Threads 0: one that had
+ * not ended when the recording, or its thread, did; what its threads worked is not known.
+ * TASKS: the same of explicit tasks, by the thread that executed them: duration, less that of tasks
+ * that it executed meanwhile; how many; threads: 0; work: from their creation to their begin;
+ * longest of that.
  *
  * CRITICAL, LOCK: waits of a thread for a critical section or a lock, by one call stack: its
  * address (that of the variable which has the section's name; 0: the section without a name),

@@ -85,15 +85,15 @@ class Tree:
         return self.ids[stack]
 
 
-def context(state, region):
+def context(state, region, numbers):
     """As a writer may leave them out, fields at the end that are 0."""
-    fields = [state, region, 0]
+    fields = [state, numbers[region], 0]
     while fields and not fields[-1]:
         fields.pop()
     return b'\x87' + varint(1) + varint(len(fields)) + b''.join(map(varint, fields))
 
 
-def clock(tree):
+def clock(tree, numbers):
     """A block for each thread, an event for each stage that it is in; stage N is the Nth tenth of a second."""
     out = b''
     for thread in range(1, 6):
@@ -104,32 +104,33 @@ def clock(tree):
                 continue
             stack, state, omp_state, region, _ = threads[thread]
             if (omp_state, region) != before:
-                events.data += context(omp_state, region)
+                events.data += context(omp_state, region, numbers)
                 before = (omp_state, region)
             events.event((stage + 1) * UNIT, UNIT, state, tree.node(stack))
         out += events.block()
     return file_header('profile', 96) + out
 
 
-def trace(tree):
+def trace(tree, numbers):
     """Two constructs, and the executions of their regions: foo's last 1 s and lose 1.5 of their 4 s, 1 of them by unequal work."""
     def record(kind, ms, stack, before, *fields):
         return bytes([kind | 0x40]) + varint(ms * MS) + zigzag(tree.node(stack) - before) + b''.join(map(varint, fields)), tree.node(stack)
-    first, last = record(0, 155, MASTER, 0, FOO, 0, 0, 0, AT['foo._omp_fn.0'], 0)
-    second, _ = record(1, 850, MASTER, last, FOO, 1000 * MS, 2, 4, 2500 * MS, 875 * MS)
-    other = context(WORK, FOO)
-    inner, last = record(0, 1005, (*IN_SLAVE, 'bar'), 0, BAR, 0, 0, FOO, AT['bar._omp_fn.0'], 0)
-    ended, _ = record(1, 200, (*IN_SLAVE, 'bar'), last, BAR, 200 * MS, 1, 2, 400 * MS, 200 * MS)
+    first, last = record(0, 155, MASTER, 0, numbers[FOO], 0, 0, 0, AT['foo._omp_fn.0'], 0)
+    second, _ = record(1, 850, MASTER, last, numbers[FOO], 1000 * MS, 2, 4, 2500 * MS, 875 * MS)
+    other = context(WORK, FOO, numbers)
+    inner, last = record(0, 1005, (*IN_SLAVE, 'bar'), 0, numbers[BAR], 0, 0, numbers[FOO], AT['bar._omp_fn.0'], 0)
+    ended, _ = record(1, 200, (*IN_SLAVE, 'bar'), last, numbers[BAR], 200 * MS, 1, 2, 400 * MS, 200 * MS)
     return file_header('omptrace') + block(first + second, 4, 1) + block(other + inner + ended, 4, 2)
 
 
-def make(parent):
+def make(parent, numbers=(0, FOO, BAR), build=0):
+    """numbers: what the process calls no region, FOO's and BAR's; build: the load objects are others, of the same names."""
     path = os.path.join(parent, 'openmp.1.er')
     os.makedirs(path)
     maps = ''
     for name, (base, functions) in OBJECTS.items():
         program = os.path.join(os.path.abspath(parent), name)
-        identity = bytes([len(name)]) * 20
+        identity = bytes([len(name) + build]) * 20
         with open(program, 'wb') as file:
             file.write(elf([(function, AT[function] - base, 0x40, False) for function in functions], identity))
         maps += (f'<event kind="map" tstamp="0" epoch="0" vaddr="{base + 0x1000:#x}" size="0x1000" foffset="0x1000" bias="{base:#x}" modes="r-x" '
@@ -142,8 +143,8 @@ def make(parent):
           + f'<event kind="exit" tstamp="{end}"/>\n<event kind="exit" tstamp="{end}" status="0" signal="0"/>\n</experiment>\n')
     write(path, 'map.xml', f'<?xml version="1.0" encoding="UTF-8"?>\n<maps>\n{maps}</maps>\n')
     write(path, 'overview', file_header('overview') + sample(0, 0, 'start', threads=1) + sample(end, 2, 'end', threads=4))
-    write(path, 'profile', clock(tree))
-    write(path, 'omptrace', trace(tree))
+    write(path, 'profile', clock(tree, numbers))
+    write(path, 'omptrace', trace(tree, numbers))
     write(path, 'stacks', file_header('stacks', 128) + packed(1, tree.nodes))
     return path
 

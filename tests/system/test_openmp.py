@@ -2,6 +2,7 @@
 """OpenMP: what threads do in each stage of a program, known by construction, under both runtimes."""
 import collections
 import json
+import pathlib
 import re
 import sys
 
@@ -399,8 +400,121 @@ def golden_stages(t):
                          ('FNAME("<OMP-.*") SOME IN STACK', [e for e in events if e[6][-1].startswith('<OMP-')])):
         answers = t.print(experiment, '-metrics', 'e.total:name', '-filters', text, '-functions')
         t.near(answers[-1]['rows'][0]['e.total'], len(chosen) / 10, text, 0, 1e-9)
+    # executions count for their region, not for the one around it
+    foo, bar = (make_openmp.NAMES[f'{name}._omp_fn.0'] for name in ('foo', 'bar'))
+    rows = t.print(experiment, '-metrics', 'e.ompregn:name', '-indxobj', 'OMP_preg')[-1]['rows'][1:]
+    t.equal({row['name']: row['e.ompregn'] for row in rows if row['e.ompregn']}, {foo: 2, bar: 1}, 'ompregn')
+    for text, name in (('CPRID == 1', foo), ('CPRID == 2', bar), ('PPRID == 1', bar)):
+        rows = t.print(experiment, '-filters', text, '-regions')[-1]['rows'][1:]
+        t.equal([row['name'] for row in rows], [name], f'regions, {text}')
     region = next(row for row in t.print(experiment, '-regions')[-1]['rows'] if row['name'].startswith('foo'))
-    t.equal([round(region[key], 6) for key in ('duration', 'calls', 'threads', 'work', 'lost', 'unequal')], [1, 2, 4, 2.5, 1.5, 1], 'region of foo')
+    t.equal([round(region[key], 6) for key in ('duration', 'calls', 'threads', 'work', 'lost', 'unequal')], [1, 2, 4, 2.5, 1.3, 1], 'region of foo')
+    # bar's region lasts 0.2 s of a thread of foo's: that is no time of foo's region any more, and the total has it once
+    whole = t.print(experiment, '-regions')[-1]['rows'][0]
+    t.equal([round(whole[key], 6) for key in ('duration', 'calls', 'threads', 'work', 'lost')], [1, 3, 4, 2.9, 1.3], 'all regions')
+
+
+NESTED = '''#include <omp.h>
+#include <stdio.h>
+#include <time.h>
+static double in_outer, in_inner, in_tasks;
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+static void rest(double *in, int ms)
+{
+	struct timespec t = {0, ms * 1000000};
+	double took = now();
+	nanosleep(&t, NULL);
+	took = now() - took;
+#pragma omp atomic
+	*in += took;
+}
+__attribute__((noinline)) static void inner(void)
+{
+#pragma omp parallel num_threads(2)
+	rest(&in_inner, omp_get_thread_num() ? 150 : 30);
+	__asm__ volatile("");
+}
+__attribute__((noinline)) static void outer(void)
+{
+#pragma omp parallel num_threads(2)
+	{
+		rest(&in_outer, 50);
+		inner();
+	}
+	__asm__ volatile("");
+}
+__attribute__((noinline)) static void deep(int depth)
+{
+	if (!depth)
+		return;
+#pragma omp task
+	{
+		rest(&in_tasks, 5);
+		deep(depth - 1);
+	}
+#pragma omp taskwait
+	__asm__ volatile("");
+}
+int main(void)
+{
+	double begin = now();
+	omp_set_max_active_levels(2);
+	outer();
+	double took = now() - begin;
+#pragma omp parallel num_threads(1)
+	deep(40);
+	printf("%f %f %f %f\\n", took, in_outer, in_inner, in_tasks);
+	return 0;
+}
+'''
+
+
+@test(alone=True)
+def nested_time(t):
+    """What regions and tasks take that lie in others is not the time of these, and in the total once, by the program's own clocks."""
+    (t.directory / 'nested.c').write_text(NESTED)
+    for compiler in COMPILERS:
+        result = t.run(t.need(compiler), '-O1', '-g', '-fopenmp', '-o', 'nested', 'nested.c')
+        t.check(result.status == 0, result.err[-500:])
+        result = t.collect('./nested')
+        took, in_outer, in_inner, in_tasks = map(float, result.out.split())
+        regions, of_tasks = (answer['rows'] for answer in t.print(result.experiment, '-filters', 'FNAME("outer") SOME IN STACK', '-regions',
+                                                                  '-filters', '', '-tasks') if answer['command'] in ('regions', 'tasks'))
+        rows = {re.match(r'<?\w+', row['name'])[0]: row for row in regions}
+        for name, told in (('outer', in_outer), ('inner', in_inner), ('<Total', in_outer + in_inner)):
+            t.near(rows[name]['work'], told, f'{compiler}: work in {name}', 0.15, 0.02)
+        for name in 'outer', '<Total':
+            t.near(rows[name]['duration'], took, f'{compiler}: duration of {name}', 0.15, 0.02)
+        t.near(of_tasks[0]['duration'], in_tasks, f'{compiler}: tasks', 0.15, 0.02)
+
+
+@test
+def compared(t):
+    """Processes number regions as they meet them: in all experiments a region is one by its function, in another build by its name."""
+    first = pathlib.Path(make_openmp.make(str(t.directory))).rename(t.directory / 'first.er')
+    regions = collections.Counter(said[3] for threads in make_openmp.STAGES.values() for said in threads.values())
+    names = {0: '(none)', make_openmp.FOO: make_openmp.NAMES['foo._omp_fn.0'], make_openmp.BAR: make_openmp.NAMES['bar._omp_fn.0']}
+    for build in 0, 1:
+        directory = t.directory / 'other' if build else t.directory
+        directory.mkdir(exist_ok=True)
+        second = make_openmp.make(str(directory), (0, make_openmp.BAR, make_openmp.FOO), build)
+        rows = t.print(second, '-metrics', 'e.total:name', '-compare', 'on', '-indxobj', 'OMP_preg', first)[-1]['rows'][1:]
+        t.equal({row['name']: (round(row['e.total.1'], 6), round(row['e.total.2'], 6)) for row in rows},
+                {names[region]: (count / 10, count / 10) for region, count in regions.items()}, f'OMP_preg, build {build}')
+        t.equal(len(rows), len(regions), f'rows, build {build}')
+        for region, name in names.items():
+            answers = t.print(second, '-metrics', 'e.total:name', '-filters', f'CPRID == {region}', '-functions', '-indxobj', 'OMP_preg', first)
+            t.near(answers[-2]['rows'][0]['e.total'], 2 * regions[region] / 10, f'CPRID == {region}, build {build}', 0, 1e-9)
+            t.equal({row['name'] for row in answers[-1]['rows'][1:]}, {name}, f'CPRID == {region}, build {build}')
+        rows = t.print(second, '-compare', 'on', '-regions', first)[-1]['rows'][1:]
+        t.equal({row['name']: (row['calls.1'], row['calls.2']) for row in rows}, {names[make_openmp.FOO]: (2, 2), names[make_openmp.BAR]: (1, 1)},
+                f'regions, build {build}')
+        t.equal(len(rows), 2, f'rows of regions, build {build}')
 
 
 FORTRAN = '''subroutine sweep(total)

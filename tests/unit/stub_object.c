@@ -165,10 +165,10 @@ void lines_in_range(struct lines *lines, uint64_t start, uint64_t end, struct li
 	(void)lines, (void)start, (void)end, (void)out;
 }
 
-uint32_t lines_source_of(struct lines *lines, uint64_t start, uint64_t end)
+struct line_row lines_first(struct lines *lines, uint64_t start, uint64_t end)
 {
 	(void)lines, (void)start, (void)end;
-	return LINES_NONE;
+	return (struct line_row){.file = LINES_NONE};
 }
 
 void lines_find_inlined(struct lines *lines, const uint64_t *addresses, size_t count,

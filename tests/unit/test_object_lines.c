@@ -366,7 +366,7 @@ static void test_no_lines(void **state)
 	assert_int_equal(rows.count, 1);
 	assert_int_equal(rows.items[0].file, LINES_NONE);
 	assert_int_equal(rows.items[0].end, address + 5);
-	assert_int_equal(lines_source_of(lines, address, address + 5), LINES_NONE);
+	assert_int_equal(lines_first(lines, address, address + 5).file, LINES_NONE);
 	assert_null(lines_unit_at(lines, address));
 	expect_no_calls(lines);
 	vec_fini(&rows);
@@ -398,7 +398,7 @@ static void test_range(void **state)
 	}
 	assert_int_equal(rows.items[rows.count - 1].end, end);
 	assert_true(has_inner && has_none);
-	expect_file(lines, lines_source_of(lines, start, end), "main.c");
+	expect_file(lines, lines_first(lines, start, end).file, "main.c");
 	vec_fini(&rows);
 	object_free(object);
 }

@@ -27,6 +27,7 @@ static void test_parse(void **state)
 		{"foo.constprop.0.lto_priv.3", "foo", FUNCTION_CLONE},
 		{"foo._omp_fn.3", "foo", FUNCTION_OMP_REGION},
 		{"foo._omp_cpyfn.1", "foo", FUNCTION_OMP_HELPER},
+		{"foo._loopfn.0", "foo", FUNCTION_OMP_LOOP},
 		{"foo.omp_outlined", "foo", FUNCTION_OMP_REGION},
 		{".omp_outlined..2", NULL, FUNCTION_OMP_REGION},
 		{".omp_task_entry.", NULL, FUNCTION_OMP_TASK},
@@ -136,6 +137,53 @@ static const char openmp[] = "double a[1000];\n"
 			     "int g(int x) { __asm__ volatile(\"\"); return x; }\n"
 			     "int main(int c, char **v) { (void)v; return work(c); }\n";
 
+/* Constructs in lines 6, 15, 27, 31, 34 and 37. */
+static const char openmp_inner[] = "extern void work(int);\n"
+				   "static void spin(void) { work(3); }\n"
+				   "\n"
+				   "void __attribute__((noinline)) first(void)\n"
+				   "{\n"
+				   "#pragma omp parallel\n"
+				   "	{ spin(); }\n"
+				   "}\n"
+				   "\n"
+				   "void __attribute__((noinline)) second(int *p)\n"
+				   "{\n"
+				   "	*p = 3;\n"
+				   "\n"
+				   "\n"
+				   "#pragma omp parallel\n"
+				   "	{\n"
+				   "		spin();\n"
+				   "#pragma omp for\n"
+				   "		for (int i = 0; i < 4; i++)\n"
+				   "			spin();\n"
+				   "	}\n"
+				   "	*p = 4;\n"
+				   "}\n"
+				   "\n"
+				   "void __attribute__((noinline)) tasks(void)\n"
+				   "{\n"
+				   "#pragma omp parallel\n"
+				   "#pragma omp single\n"
+				   "	{\n"
+				   "		spin();\n"
+				   "#pragma omp task\n"
+				   "		spin();\n"
+				   "\n"
+				   "#pragma omp task\n"
+				   "		{ spin(); spin(); }\n"
+				   "		for (int i = 0; i < 2; i++) {\n"
+				   "#pragma omp task\n"
+				   "			spin();\n"
+				   "		}\n"
+				   "	}\n"
+				   "}\n"
+				   "void __attribute__((noinline)) work(int n)\n"
+				   "{ __asm__ volatile(\"\" : : \"r\"(n)); }\n"
+				   "int main(void)\n"
+				   "{ int x; first(); second(&x); tasks(); return x; }\n";
+
 static void test_openmp_gcc(void **state)
 {
 	static const char *const options[] = {"-O1 -fPIE -pie", "-O1 -fno-pie -no-pie", "-O0",
@@ -174,6 +222,55 @@ static void test_openmp_gcc(void **state)
 	struct object *object = open_object("prog");
 
 	expect(object, "work -- OMP sections [[]work._omp_fn.?]", FUNCTION_OMP_SECTIONS, "work");
+	object_free(object);
+}
+
+static void test_openmp_gcc_inner(void **state)
+{
+	static const char *const levels[] = {"-O0", "-O1", "-O2", "-O3"};
+
+	(void)state;
+	/* Constructs behind other code, around it, in loops, and with inlined calls at once. */
+	write_file("inner.c", openmp_inner);
+	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
+		run("gcc -g -fopenmp %s -o prog inner.c", levels[i]);
+
+		struct object *object = open_object("prog");
+
+		expect(object, "first -- OMP parallel region from line 6 [[]first._omp_fn.0]",
+		       FUNCTION_OMP_REGION, "first");
+		expect(object, "second -- OMP parallel region from line 15 [[]second._omp_fn.0]",
+		       FUNCTION_OMP_REGION, "second");
+		expect(object, "tasks -- OMP parallel region from line 27 [[]tasks._omp_fn.0]",
+		       FUNCTION_OMP_REGION, "tasks");
+		expect(object, "tasks -- OMP task from line 31 [[]tasks._omp_fn.1]",
+		       FUNCTION_OMP_TASK, "tasks");
+		expect(object, "tasks -- OMP task from line 34 [[]tasks._omp_fn.2]",
+		       FUNCTION_OMP_TASK, "tasks");
+		expect(object, "tasks -- OMP task from line 37 [[]tasks._omp_fn.3]",
+		       FUNCTION_OMP_TASK, "tasks");
+		object_free(object);
+	}
+}
+
+/* A loop that gcc has made parallel by itself. */
+static void test_openmp_gcc_loop(void **state)
+{
+	(void)state;
+	write_file("loop.c", "int a[100000], b[100000];\n"
+			     "void __attribute__((noinline)) fill(int n)\n"
+			     "{\n"
+			     "\n"
+			     "	for (int i = 0; i < 100000; i++)\n"
+			     "		a[i] = b[i] * n + 3;\n"
+			     "}\n"
+			     "int main(int c, char **v) { (void)v; fill(c); return a[c]; }\n");
+	run("gcc -g -O2 -ftree-parallelize-loops=2 -o prog loop.c");
+
+	struct object *object = open_object("prog");
+
+	expect(object, "fill -- OMP parallel loop from line 5 [[]fill._loopfn.0]",
+	       FUNCTION_OMP_LOOP, "fill");
 	object_free(object);
 }
 
@@ -253,6 +350,73 @@ static void test_openmp_cxx(void **state)
 	assert_string_equal(name, "_ZN3app3runEi._omp_fn.0");
 	free(name);
 	object_free(object);
+}
+
+/* Constructs in lines 3, 6, 9, 15, 18, 21 and 24: of templates, whose code lies elsewhere, of what
+ * is inlined, and behind other functions that are declared in between. */
+static const char openmp_cxx[] =
+	"void work(int);\n"
+	"template <int N> struct T { __attribute__((noinline)) void go() {\n"
+	"#pragma omp parallel\n"
+	"	work(N); } };\n"
+	"template <class F> __attribute__((noinline)) void run(F f) {\n"
+	"#pragma omp parallel\n"
+	"	f(); }\n"
+	"static void inlined() {\n"
+	"#pragma omp parallel\n"
+	"	work(1); }\n"
+	"int main() {\n"
+	"	T<10>().go(); T<15>().go(); inlined();\n"
+	"	run([] { work(2); });\n"
+	"	auto lambda = [](int n) {\n"
+	"#pragma omp parallel\n"
+	"	work(n); };\n"
+	"	lambda(3);\n"
+	"#pragma omp parallel\n"
+	"	work(4);\n"
+	"	int sum = 0;\n"
+	"#pragma omp parallel\n"
+	"#pragma omp single\n"
+	"#pragma omp taskgroup task_reduction(+ : sum)\n"
+	"#pragma omp task in_reduction(+ : sum)\n"
+	"	sum += 1;\n"
+	"	return sum; }\n"
+	"__attribute__((noinline)) void work(int n) { __asm__ volatile(\"\" : : \"r\"(n)); }\n";
+
+static void test_openmp_clang_cxx(void **state)
+{
+	static const struct {
+		const char *option, *symbol;
+	} built[] = {{"-O0", ".omp_outlined._debug__*"},
+		     {"-O1", ".omp_outlined.*"},
+		     {"-O2", ".omp_outlined.*"}};
+	static const char *const expected[] = {
+		"T<10>::go() -- OMP parallel region from line 3",
+		"T<15>::go() -- OMP parallel region from line 3",
+		"void run<main::$_0>(main::$_0) -- OMP parallel region from line 6",
+		"inlined() -- OMP parallel region from line 9",
+		"main::$_1::operator()(int) const -- OMP parallel region from line 15",
+		"main -- OMP parallel region from line 18",
+		"main -- OMP parallel region from line 21",
+	};
+
+	(void)state;
+	write_file("omp.cc", openmp_cxx);
+	for (size_t i = 0; i < sizeof(built) / sizeof(*built); i++) {
+		run("clang++ -g %s -fopenmp -o prog omp.cc", built[i].option);
+
+		struct object *object = open_object("prog");
+
+		for (size_t k = 0; k < sizeof(expected) / sizeof(*expected); k++) {
+			char pattern[200];
+
+			snprintf(pattern, sizeof(pattern), "%s [[]%s]", expected[k],
+				 built[i].symbol);
+			find(object, pattern);
+		}
+		find(object, "main -- OMP task from line 24 [[].omp_task_entry.]");
+		object_free(object);
+	}
 }
 
 static void expect_name(struct object *object, uint32_t function, enum name_style style,
@@ -414,10 +578,17 @@ static void test_fortran(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),	       cmocka_unit_test(test_openmp_gcc),
-		cmocka_unit_test(test_openmp_clang),   cmocka_unit_test(test_openmp_cxx),
-		cmocka_unit_test(test_names_of_parts), cmocka_unit_test(test_clones),
-		cmocka_unit_test(test_parent_in_unit), cmocka_unit_test(test_resolver),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_openmp_gcc),
+		cmocka_unit_test(test_openmp_gcc_inner),
+		cmocka_unit_test(test_openmp_gcc_loop),
+		cmocka_unit_test(test_openmp_clang),
+		cmocka_unit_test(test_openmp_cxx),
+		cmocka_unit_test(test_openmp_clang_cxx),
+		cmocka_unit_test(test_names_of_parts),
+		cmocka_unit_test(test_clones),
+		cmocka_unit_test(test_parent_in_unit),
+		cmocka_unit_test(test_resolver),
 		cmocka_unit_test(test_fortran),
 	};
 

@@ -110,7 +110,7 @@ uint32_t code_source_of(struct session *session, uint32_t function)
 	else if (lines && entry->inlined != LINES_NONE)
 		file = lines_function(lines, entry->inlined)->file;
 	else if (lines && entry->size)
-		file = lines_source_of(lines, entry->address, entry->address + entry->size);
+		file = lines_first(lines, entry->address, entry->address + entry->size).file;
 	return hash_map_put(known, function, file + 1) - 1;
 }
 

@@ -167,15 +167,21 @@ static const char *java_thread_label(const struct session *session, struct arena
 			    *parent ? " in " : "", parent);
 }
 
-/* Of a construct, by its process and number. */
-static const char *omp_label(const struct session *session, uint64_t value)
+/* Of a construct, by its process and the session's number: the process may be another one's like,
+ * which has never met it. */
+static const char *omp_label(const struct session *session, struct arena *arena, uint64_t value)
 {
-	const struct session_process *process = &session->scanned.items[(value >> 32) - 1];
-	uint32_t number = (uint32_t)value;
+	const struct omp_numbered of = omp_numbered(session, (uint32_t)value);
 
-	if (!number)
+	if (!(uint32_t)value)
 		return "(none)";
-	return omp_construct_name((struct session *)(uintptr_t)session, process, number, NAME_LONG);
+	if (!of.construct)
+		return arena_printf(arena, "Construct %llu of process %llu",
+				    (unsigned long long)(uint32_t)value -
+					    session->omp_numbers.items.count,
+				    (unsigned long long)(value >> 32));
+	return omp_construct_name((struct session *)(uintptr_t)session,
+				  &session->scanned.items[of.process], of.construct, NAME_LONG);
 }
 
 /* ", Allocation Failure, heap 63.4 MiB to 5.0 MiB, G1 young collection pauses"; what is not known
@@ -268,7 +274,7 @@ static const char *label_of(const struct session *session, const struct index_ob
 	case LABEL_JAVA_CLASS:
 		return session->java_classes->names.items[value];
 	case LABEL_OMP:
-		return omp_label(session, value);
+		return omp_label(session, arena, value);
 	case LABEL_NODE:
 		return arena_printf(arena, "Node %llu", number);
 	case LABEL_MPI_RANK:

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenMP: what the runtime says of events of every kind (format/context.h). */
 #include "analysis/filter/filter_property.h"
+#include "analysis/session/omp_names.h"
 
-/* Constructs that differ in their way there only are one. */
+/* Constructs that differ in their way there only are one, in all processes. */
 static void name_constructs(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	const struct session_process *process = rows->process;
+	EACH_ROW slot->value[i] = omp_number(rows->session, rows->process, slot->value[i]);
+}
 
-	EACH_ROW if (slot->value[i] < process->omp_construct_count) slot->value[i] =
-		process->omp_constructs[slot->value[i]].first;
+/* Executions are of their construct, whatever the thread was in when it wrote their record. */
+static void load_executions(const struct filter_rows *rows, struct filter_slot *slot,
+			    unsigned field)
+{
+	const uint64_t *types, *numbers;
+
+	if (rows->run->kind != EVENTS_TRACE + TRACE_OMP || field == OMP_CONTEXT_STATE)
+		return;
+	types = event_column(rows->run, ROW_TYPE);
+	numbers = event_field(rows->run, OMP_NUMBER);
+	EACH_ROW if (types[i] == OMP_REGION || types[i] == OMP_TASKS) slot->value[i] =
+		omp_nearest(rows->process, numbers[i], field == OMP_CONTEXT_TASK);
 }
 
 static void load_context(const struct filter_rows *rows, struct filter_slot *slot, unsigned field,
@@ -25,6 +37,7 @@ static void load_context(const struct filter_rows *rows, struct filter_slot *slo
 			value = context_table_field(contexts, numbers[i], RUNTIME_OPENMP, field);
 		slot->value[i] = !contexts->said[RUNTIME_OPENMP] ? none : value ? *value : 0;
 	}
+	load_executions(rows, slot, field);
 	filter_forget(slot, rows->run->count, none);
 }
 

@@ -24,21 +24,42 @@ struct sums {
 	uint64_t longest_ns; /* threads * what the longest of each worked; of tasks the longest */
 };
 
+/* What regions took within those of one row: all, those that are chosen, and of the latter those
+ * of the same row. */
+struct nested {
+	uint64_t key; /* of the row */
+	uint64_t all_ns, chosen_ns, same_ns;
+};
+
 struct counting {
 	struct session *session;
 	const struct query *query;
 	enum format_omp_type type;
 	pthread_mutex_t mutex;
 	VEC(struct sums) rows;
-	struct hash_map row_of; /* function, or process and construct → row */
+	struct hash_map row_of; /* the session's number, or process and construct → row */
+	VEC(struct nested) nested;
+	struct hash_map nested_of; /* key of a row → place in nested */
+	uint64_t nested_ns;	   /* of chosen regions in other rows' chosen ones */
 };
+
+static uint64_t less(uint64_t ns, uint64_t by)
+{
+	return ns > by ? ns - by : 0;
+}
+
+static uint64_t row_key(const struct session_process *process, uint64_t number)
+{
+	const struct omp_construct *construct = omp_construct_of(process, number);
+
+	return construct ? construct->number : (uint64_t)process->id << 32 | (number & UINT32_MAX);
+}
 
 static struct sums *row_of(struct counting *counting, const struct session_process *process,
 			   uint64_t number)
 {
 	const struct omp_construct *construct = omp_construct_of(process, number);
-	uint64_t key =
-		construct ? construct->key : (uint64_t)process->id << 32 | (number & UINT32_MAX);
+	uint64_t key = row_key(process, number);
 	uint32_t fresh = (uint32_t)counting->rows.count;
 	uint32_t row = hash_map_put(&counting->row_of, key, fresh);
 
@@ -69,6 +90,48 @@ static void add_event(struct counting *counting, const struct session_process *p
 		sums->longest_ns = longest_ns;
 }
 
+/* A thread that encounters a region is in the one around it for as long: it is the inner one's
+ * time. */
+static void add_nested(struct counting *counting, const struct session_process *process,
+		       const struct event_run *run, size_t row, bool is_chosen)
+{
+	uint64_t took_ns = event_field(run, OMP_DURATION)[row];
+	uint64_t number = event_field(run, OMP_NUMBER)[row], outer = 0;
+	uint32_t place, fresh = (uint32_t)counting->nested.count;
+	uint64_t key;
+
+	if (number < process->omp_construct_count)
+		outer = omp_nearest(process, process->omp_constructs[number].parent, false);
+	if (!outer)
+		return;
+	key = row_key(process, outer);
+	place = hash_map_put(&counting->nested_of, key, fresh);
+	if (place == fresh)
+		*vec_push(&counting->nested) = (struct nested){.key = key};
+
+	struct nested *nested = &counting->nested.items[place];
+
+	nested->all_ns += took_ns;
+	nested->chosen_ns += is_chosen ? took_ns : 0;
+	nested->same_ns += is_chosen && key == row_key(process, number) ? took_ns : 0;
+}
+
+/* Takes from rows what is the time of others. */
+static void settle_nested(struct counting *counting)
+{
+	for (size_t i = 0; i < counting->nested.count; i++) {
+		const struct nested *nested = &counting->nested.items[i];
+		uint32_t row = hash_map_get(&counting->row_of, nested->key);
+		struct sums *sums = row == HASH_NONE ? NULL : &counting->rows.items[row];
+
+		if (!sums)
+			continue;
+		sums->whole_ns = less(sums->whole_ns, nested->all_ns);
+		sums->took_ns = less(sums->took_ns, nested->same_ns);
+		counting->nested_ns += nested->chosen_ns - nested->same_ns;
+	}
+}
+
 static void count_piece(const struct scan_piece *piece, void *state)
 {
 	struct counting *counting = state;
@@ -77,23 +140,28 @@ static void count_piece(const struct scan_piece *piece, void *state)
 	if (run->kind != EVENTS_TRACE + TRACE_OMP)
 		return;
 	pthread_mutex_lock(&counting->mutex);
-	for (size_t row = 0; row < run->count; row++)
-		if (measure_is_chosen(&piece->measuring, row) &&
-		    event_column(run, ROW_TYPE)[row] == (uint64_t)counting->type)
+	for (size_t row = 0; row < run->count; row++) {
+		bool is_chosen = measure_is_chosen(&piece->measuring, row);
+
+		if (event_column(run, ROW_TYPE)[row] != (uint64_t)counting->type)
+			continue;
+		if (counting->type == OMP_REGION)
+			add_nested(counting, piece->process, run, row, is_chosen);
+		if (is_chosen)
 			add_event(counting, piece->process, run, row);
+	}
 	pthread_mutex_unlock(&counting->mutex);
 }
 
 static uint64_t lost_ns(const struct sums *sums)
 {
-	return sums->whole_ns > sums->worked_ns ? sums->whole_ns - sums->worked_ns : 0;
+	return less(sums->whole_ns, sums->worked_ns);
 }
 
 /* Not more than what is lost: clocks of several threads. */
 static uint64_t unequal_ns(const struct sums *sums)
 {
-	uint64_t unequal =
-		sums->longest_ns > sums->worked_ns ? sums->longest_ns - sums->worked_ns : 0;
+	uint64_t unequal = less(sums->longest_ns, sums->worked_ns);
 
 	return unequal < lost_ns(sums) ? unequal : lost_ns(sums);
 }
@@ -131,7 +199,10 @@ static void count_all(struct counting *counting, struct tally *tally, const stru
 	for (size_t i = 0; i < tally->session->scanned.count; i++)
 		scan_process(tally, &tally->session->scanned.items[i], count_piece, states);
 	free(states);
+	settle_nested(counting);
 	hash_map_fini(&counting->row_of);
+	hash_map_fini(&counting->nested_of);
+	vec_fini(&counting->nested);
 	if (counting->rows.count)
 		qsort(counting->rows.items, counting->rows.count, sizeof(struct sums),
 		      type == OMP_REGION ? by_loss : by_time);
@@ -224,6 +295,7 @@ static struct sums total_of(const struct counting *counting)
 		else if (row->longest_ns > total.longest_ns)
 			total.longest_ns = row->longest_ns;
 	}
+	total.took_ns = less(total.took_ns, counting->nested_ns);
 	return total;
 }
 

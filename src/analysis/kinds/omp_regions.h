@@ -3,10 +3,11 @@
  * The view of OpenMP's constructs: what the executions of each parallel region took, and what of
  * its threads' time was lost.
  *
- * With T threads, a region that lasts D has T * D of its threads' time.  What of it is work is
- * measured in each thread; the rest is lost: at the region's barrier, in waits within, and before
- * threads begin.  T times what its longest thread worked, less the work of all, is what is lost
- * because work is unequal: it would be gone if all had the same.
+ * With T threads, a region that lasts D has T * D of its threads' time, less what regions take that
+ * they encounter in it: that is time of the inner ones, and <Total> has it once.  What of it is
+ * work is measured in each thread; the rest is lost: at the region's barrier, in waits within, and
+ * before threads begin.  T times what its longest thread worked, less the work of all, is what is
+ * lost because work is unequal: it would be gone if all had the same.
  */
 #ifndef HELIO_ANALYSIS_OMP_REGIONS_H
 #define HELIO_ANALYSIS_OMP_REGIONS_H

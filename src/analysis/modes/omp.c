@@ -15,6 +15,7 @@
  */
 #include "analysis/modes/modes.h"
 #include "analysis/session/functions.h"
+#include "analysis/session/omp_names.h"
 #include "analysis/session/symbols.h"
 #include "base/array.h"
 #include "base/path.h"
@@ -573,15 +574,15 @@ static struct omp_construct kept_construct(struct omp *omp, struct construct *co
 /* Constructs by their functions: one that was reached in several ways is many. */
 static void keep_constructs(struct omp *omp)
 {
+	struct session *session = omp->rewriting->session;
+	size_t process = (size_t)(omp->rewriting->scanned - session->scanned.items);
 	size_t count = omp->constructs.count;
 	struct omp_construct *kept = xcalloc(count + 1, sizeof(*kept));
-	struct hash_map first = {0};
 
 	for (uint32_t i = 1; i < count; i++) {
 		kept[i] = kept_construct(omp, &omp->constructs.items[i]);
-		kept[i].first = kept[i].key ? hash_map_put(&first, kept[i].key, i) : i;
+		kept[i].number = omp_number_make(session, process, i, &kept[i]);
 	}
-	hash_map_fini(&first);
 	omp->rewriting->scanned->omp_constructs = kept;
 	omp->rewriting->scanned->omp_construct_count = count;
 }

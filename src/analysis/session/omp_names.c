@@ -14,6 +14,23 @@ const struct omp_construct *omp_construct_of(const struct session_process *proce
 		       : NULL;
 }
 
+uint64_t omp_nearest(const struct session_process *process, uint64_t number, bool task)
+{
+	enum { DEEP = 256 }; /* more is damage */
+
+	for (int depth = 0; depth < DEEP && number < process->omp_construct_count; depth++) {
+		const struct omp_construct *construct = &process->omp_constructs[number];
+		bool is_task = construct->kind == OMP_TASK;
+
+		if (!number || is_task == task)
+			return number;
+		if (!is_task && depth) /* threads of a region are in no task around it */
+			return 0;
+		number = construct->parent;
+	}
+	return 0;
+}
+
 static bool is_nameless(const char *name)
 {
 	const char made_up[] = "<static>@";

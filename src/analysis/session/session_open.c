@@ -13,6 +13,7 @@
 #include "analysis/modes/modes.h"
 #include "analysis/session/advice.h"
 #include "analysis/session/functions.h"
+#include "analysis/session/omp_names.h"
 #include "analysis/session/symbols.h"
 #include "analysis/tree/tree.h"
 #include "base/folder.h"
@@ -655,6 +656,7 @@ void session_free(struct session *session)
 		modes_free(&session->scanned.items[i]);
 	}
 	vec_fini(&session->scanned);
+	omp_numbers_fini(&session->omp_numbers);
 	string_table_fini(&session->lineages);
 	vec_fini(&session->first_of_lineage);
 	vec_fini(&session->counters);

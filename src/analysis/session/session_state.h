@@ -121,9 +121,25 @@ struct omp_construct {
 	uint32_t site;	   /* the location that encounters it, or STACK_NO_LOCATION */
 	uint32_t node;	   /* … on the stack that encounters it, or STACK_ROOT */
 	uint64_t key;	   /* of its function, or else of its place; 0: neither is known */
-	uint32_t first;	   /* the number of the first one with that key, or its own */
+	uint32_t number;   /* in the session: one of all constructs with that key */
 	uint32_t parent;   /* the number of the one that it is in, or 0 */
 	enum format_omp_construct kind;
+};
+
+/* The construct that a number of the session's was made for; construct 0: none. */
+struct omp_numbered {
+	uint32_t process; /* index in `scanned` */
+	uint32_t construct;
+};
+
+/* Numbers of constructs that hold for all processes (omp_numbers.c). */
+struct omp_numbers {
+	VEC(struct omp_numbered) items; /* by number */
+	struct hash_map by_key;
+	struct hash_map by_name;   /* name << 32 | rank of the function → number */
+	struct string_table names; /* load object and symbol */
+	struct hash_map rank_of;   /* name << 32 | object → place in ranks */
+	VEC(uint32_t) ranks;	   /* functions of one name that were met in an object */
 };
 
 /* Where an experiment is, and its copies of load objects and sources. */
@@ -138,6 +154,7 @@ struct session {
 	VEC(struct session_place) places; /* of the experiments */
 	VEC(struct process_info) processes;
 	VEC(struct session_process) scanned; /* the same processes */
+	struct omp_numbers omp_numbers;
 	struct string_table lineages;
 	VEC(uint32_t) first_of_lineage; /* by its number there: id of a process */
 	VEC(struct load_object) objects;

@@ -105,7 +105,7 @@ static const char *source_of(struct session *session, uint32_t number)
 
 	struct lines *lines = object_lines(object->object);
 	uint32_t file =
-		lines_source_of(lines, function->address, function->address + function->size);
+		lines_first(lines, function->address, function->address + function->size).file;
 
 	return file == LINES_NONE ? NULL : lines_file(lines, file)->path;
 }

@@ -395,11 +395,11 @@ static inline void sum(struct omp_sums *sums, enum format_omp_type type, const s
 		sums->longest = one->longest;
 }
 
-/* One more execution that lasted up to now. */
+/* One more execution, which has just ended. */
 static void add(struct thread *thread, struct omp_sums *sums, enum format_omp_type type,
-		const struct omp_sums *one)
+		const struct omp_sums *one, uint64_t until)
 {
-	uint64_t most_ticks = omp_sum_ticks(), until = one->since + one->took;
+	uint64_t most_ticks = omp_sum_ticks();
 	/* Their time is that of all threads: those of larger and smaller teams are not one sum. */
 	bool is_alike = sums->construct == one->construct && sums->threads == one->threads;
 
@@ -546,6 +546,8 @@ void omp_region_end(struct omp_region *region)
 	end_team(thread, region, threads, now);
 	go_back(before);
 	thread->omp.over = region->over;
+	/* To the region around it all of that is no work: it has a record of its own. */
+	thread->omp.waited = before->waited + (now - before->since);
 	one = (struct omp_sums){
 		.construct = region->construct,
 		.calls = 1,
@@ -557,7 +559,7 @@ void omp_region_end(struct omp_region *region)
 		.since = before->since,
 		.stack = region->stack,
 	};
-	add(thread, &thread->omp.regions, OMP_REGION, &one);
+	add(thread, &thread->omp.regions, OMP_REGION, &one, now);
 }
 
 struct omp_share omp_share_begin(const struct omp_region *region)
@@ -657,24 +659,25 @@ static void add_late_work(const struct thread *own, const struct omp_before *bef
 void omp_task_end(const struct omp_before *before, uint32_t construct, uint64_t created)
 {
 	struct thread *thread = before->thread;
-	uint64_t now, delay;
+	uint64_t now, delay, inner;
 	struct omp_sums one;
 
 	if (!omp_is_same_recording(before))
 		return;
 	now = omp_ticks();
 	go_back(before);
+	inner = thread->omp.executed - before->executed;
 	add_late_work(thread, before, now);
 	/* Of tasks within tasks the inner ones are in the outer one's time. */
 	thread->omp.executed = before->executed + (now - before->since);
 	delay = before->since > created ? before->since - created : 0;
 	one = (struct omp_sums){.construct = construct,
 				.calls = 1,
-				.took = now - before->since,
+				.took = now - before->since - inner,
 				.worked = delay,
 				.longest = delay,
 				.since = before->since};
-	add(thread, &thread->omp.tasks, OMP_TASKS, &one);
+	add(thread, &thread->omp.tasks, OMP_TASKS, &one, now);
 }
 
 static void finish(void)

@@ -248,15 +248,17 @@ static struct program_row make_row(const struct machine *machine)
 }
 
 /* The row that was the last one at its address is not any more. */
-static void note_first(struct machine *machine, const struct program_row *row, uint32_t next)
+static void note_first(struct machine *machine, const struct program_row *row,
+		       const struct program_row *next)
 {
 	struct program_rows *rows = machine->rows;
 	size_t count = rows->firsts.count;
 
-	if (row->file != PROGRAM_NO_FILE && row->file != next &&
+	if (row->file != PROGRAM_NO_FILE && (row->file != next->file || row->line != next->line) &&
 	    (count == machine->sequence_firsts ||
 	     rows->firsts.items[count - 1].offset != row->offset))
-		*vec_push(&rows->firsts) = (struct program_first){row->offset, row->file};
+		*vec_push(&rows->firsts) =
+			(struct program_first){row->offset, row->file, row->line};
 }
 
 /* The last of several rows at one address counts: the others have no instructions. */
@@ -266,7 +268,7 @@ static void add_row(struct machine *machine, struct program_row row)
 	struct program_row *last = rows->count ? &rows->items[rows->count - 1] : NULL;
 
 	if (last && rows->count > machine->sequence && last->offset == row.offset) {
-		note_first(machine, last, row.file);
+		note_first(machine, last, &row);
 		*last = row;
 		return;
 	}
@@ -479,13 +481,12 @@ void line_program_run(const struct line_program *program, const struct code_rang
 		      compare_firsts);
 }
 
-uint32_t line_program_first_file(const struct program_rows *rows, uint64_t offset)
+const struct program_first *line_program_first(const struct program_rows *rows, uint64_t offset)
 {
 	size_t low = VEC_UP_TO(&rows->firsts, offset, offset);
 
-	return low && rows->firsts.items[low - 1].offset == offset
-		       ? rows->firsts.items[low - 1].file
-		       : PROGRAM_NO_FILE;
+	return low && rows->firsts.items[low - 1].offset == offset ? &rows->firsts.items[low - 1]
+								   : NULL;
 }
 
 void line_program_free(struct program_rows *rows)

@@ -49,14 +49,14 @@ struct program_row {
 	uint32_t file;	 /* in the program's files */
 	uint32_t line;
 };
-/* Of several rows at one address, the last of which counts: the file of the first. */
+/* Of several rows at one address, the last of which counts: the first. */
 struct program_first {
-	uint32_t offset, file;
+	uint32_t offset, file, line;
 };
 struct program_rows {
 	struct program_row *items;
 	size_t count, capacity;
-	/* Where it is another file than the last one's, by address: an optimised function begins
+	/* Where it is another line than the last one's, by address: an optimised function begins
 	 * with a line of its own, and with instructions of what was inlined. */
 	VEC(struct program_first) firsts;
 };
@@ -70,7 +70,7 @@ struct program_rows {
 void line_program_run(const struct line_program *program, const struct code_ranges *ranges,
 		      struct program_rows *rows);
 void line_program_free(struct program_rows *rows);
-/* The file of the first row at an offset, where another one counts there, or PROGRAM_NO_FILE. */
-uint32_t line_program_first_file(const struct program_rows *rows, uint64_t offset);
+/* The first row at an offset, where another one counts there, or NULL. */
+const struct program_first *line_program_first(const struct program_rows *rows, uint64_t offset);
 
 #endif

@@ -60,9 +60,9 @@ void lines_in_range(struct lines *lines, uint64_t start, uint64_t end, struct li
  */
 void lines_of_file(struct lines *lines, uint32_t file, struct line_rows *out);
 
-/* The file of a function's first line: its source context. Or LINES_NONE.  The first instruction
- * may be that of a function that was inlined there, but the first line is its own. */
-uint32_t lines_source_of(struct lines *lines, uint64_t start, uint64_t end);
+/* The row of a function's first line, or one of file LINES_NONE.  The first instruction may be that
+ * of a function that was inlined there, but of the rows at its address the first is its own. */
+struct line_row lines_first(struct lines *lines, uint64_t start, uint64_t end);
 
 /* A source file. Units that spell it differently but mean the same path share one. */
 struct line_file {

@@ -142,42 +142,45 @@ void lines_in_range(struct lines *lines, uint64_t start, uint64_t end, struct li
 	}
 }
 
-/* The file of the first of several rows at an address, if another one counts there. */
-static uint32_t first_file_at(struct lines *lines, uint64_t address)
+/* The first of several rows at an address, if another one counts there. */
+static bool first_at(struct lines *lines, uint64_t address, struct line_row *out)
 {
 	struct unit_search search = lines_units_of(lines, address);
 	const struct unit_range *range;
 
 	while ((range = next_holder(lines, address, &search))) {
 		uint32_t table = lines->units.items[range->unit].table;
-		uint32_t file =
+		const struct program_first *first =
 			table == LINES_NONE
-				? PROGRAM_NO_FILE
-				: line_program_first_file(lines_table_rows(lines, table),
-							  address - lines->code.items[0].start);
+				? NULL
+				: line_program_first(lines_table_rows(lines, table),
+						     address - lines->code.items[0].start);
 
-		if (file != PROGRAM_NO_FILE)
-			return lines_table_file(lines, table, file);
+		if (!first)
+			continue;
+		*out = (struct line_row){.start = address,
+					 .end = address,
+					 .file = lines_table_file(lines, table, first->file),
+					 .line = first->line};
+		return out->file != LINES_NONE && out->line;
 	}
-	return LINES_NONE;
+	return false;
 }
 
-uint32_t lines_source_of(struct lines *lines, uint64_t start, uint64_t end)
+struct line_row lines_first(struct lines *lines, uint64_t start, uint64_t end)
 {
+	struct line_row row = {.file = LINES_NONE};
+
 	lines_open(lines);
-
-	uint32_t first = first_file_at(lines, start);
-
-	if (first != LINES_NONE)
-		return first;
+	if (first_at(lines, start, &row))
+		return row;
 	while (start < end) {
-		struct line_row row = find_row(lines, start);
-
-		if (row.file != LINES_NONE)
-			return row.file;
+		row = find_row(lines, start);
+		if (row.file != LINES_NONE && row.line)
+			return row;
 		start = row.end;
 	}
-	return LINES_NONE;
+	return (struct line_row){.file = LINES_NONE};
 }
 
 /* Which of the table's files are the file; NULL: none. */

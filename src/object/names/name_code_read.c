@@ -21,11 +21,14 @@ enum {
 
 void name_code_fini(struct name_code *code)
 {
-	vec_fini(&code->uses);
 	hash_map_fini(&code->use_of);
 	hash_map_fini(&code->is_read);
 	hash_map_fini(&code->regions);
-	hash_map_fini(&code->givers);
+	vec_fini(&code->givers);
+	hash_map_fini(&code->giver_of);
+	hash_map_fini(&code->givers_read);
+	hash_map_fini(&code->parents);
+	string_table_fini(&code->parent_texts);
 }
 
 uint8_t *name_code_read(struct object *object, uint32_t number, size_t *size)
@@ -74,22 +77,30 @@ static enum function_kind kind_by_callee(const char *callee)
 	return FUNCTION_PLAIN;
 }
 
-/* The addresses that were named since the last call. */
+/* The addresses that were named since the last call, of any function. */
 struct named {
 	uint64_t items[NAMED_MAX];
 	size_t count; /* of all */
 };
 
-/* The first use counts: others are by copies of the same code. */
-static void add_uses(struct name_code *known, const struct named *named, enum function_kind kind,
-		     uint64_t call)
+/* Bodies are put into registers before a loop whose calls have them as arguments. */
+static void keep_bodies(struct object *object, const struct named *named, struct named *bodies)
 {
 	for (size_t i = 0; i < named->count && i < NAMED_MAX; i++) {
-		uint32_t fresh = (uint32_t)known->uses.count;
+		uint32_t number = object_function_at(object, named->items[i]);
 
-		if (hash_map_put(&known->use_of, named->items[i], fresh) == fresh)
-			*vec_push(&known->uses) = (struct name_use){kind, call};
+		if (number != OBJECT_NO_FUNCTION &&
+		    object_function(object, number)->address == named->items[i] &&
+		    strstr(object_function(object, number)->mangled, "._omp_fn."))
+			bodies->items[bodies->count++ % NAMED_MAX] = named->items[i];
 	}
+}
+
+/* The first use counts: others are by copies of the same code. */
+static void add_uses(struct name_code *known, const struct named *named, enum function_kind kind)
+{
+	for (size_t i = 0; i < named->count && i < NAMED_MAX; i++)
+		hash_map_put(&known->use_of, named->items[i], kind);
 }
 
 /* Notes the bodies that a function gives to the run-time. */
@@ -97,7 +108,7 @@ static void read_uses(struct object *object, struct isa *isa, uint32_t number)
 {
 	struct name_code *known = name_index_code(object_name_index(object));
 	uint64_t address = object_function(object, number)->address;
-	struct named named = {0};
+	struct named named = {0}, bodies = {0}, before = {0};
 	struct isa_instruction instruction;
 	size_t size;
 
@@ -111,33 +122,38 @@ static void read_uses(struct object *object, struct isa *isa, uint32_t number)
 		if (instruction.has_data || instruction.has_constant)
 			named.items[named.count++ % NAMED_MAX] =
 				instruction.has_data ? instruction.data : instruction.constant;
-		if (!instruction.has_target || !named.count)
+		if (!instruction.has_target)
 			continue;
 		enum function_kind kind = kind_by_callee(name_code_callee(object, &instruction));
 
-		if (kind != FUNCTION_PLAIN)
-			add_uses(known, &named, kind, instruction.address);
-		if (kind != FUNCTION_PLAIN || instruction.kind == ISA_CALL)
-			named.count = 0;
+		if (kind == FUNCTION_PLAIN && instruction.kind != ISA_CALL)
+			continue;
+		bodies.count = 0;
+		keep_bodies(object, &named, &bodies);
+		if (kind == FUNCTION_PLAIN)
+			keep_bodies(object, &bodies, &before);
+		else
+			add_uses(known, bodies.count ? &bodies : &before, kind);
+		named.count = 0;
 	}
 	free(code);
 }
 
-struct name_use name_code_use(struct object *object, uint32_t body, const char *parent)
+enum function_kind name_code_use(struct object *object, uint32_t body, const char *parent)
 {
 	const struct name_index *index = object_name_index(object);
 	struct name_code *known = name_index_code(object_name_index(object));
 	uint64_t address = object_function(object, body)->address;
 	struct isa *isa = isa_new(object_machine(object));
-	uint32_t other, place = hash_map_get(&known->use_of, address);
+	uint32_t other, kind = hash_map_get(&known->use_of, address);
 
-	for (size_t n = 0; isa && place == HASH_NONE; n++) {
+	for (size_t n = 0; isa && kind == HASH_NONE; n++) {
 		other = name_index_get(index, parent, n);
 		if (other == OBJECT_NO_FUNCTION)
 			break;
 		read_uses(object, isa, other);
-		place = hash_map_get(&known->use_of, address);
+		kind = hash_map_get(&known->use_of, address);
 	}
 	isa_free(isa);
-	return place == HASH_NONE ? (struct name_use){0} : known->uses.items[place];
+	return kind == HASH_NONE ? FUNCTION_PLAIN : (enum function_kind)kind;
 }

@@ -26,6 +26,7 @@ static const struct suffix suffixes[] = {
 	{"__part", FUNCTION_PART, true},
 	{"cold", FUNCTION_PART, false},
 	{"_omp_fn", FUNCTION_OMP_REGION, true},
+	{"_loopfn", FUNCTION_OMP_LOOP, true},
 	{"omp_outlined", FUNCTION_OMP_REGION, false},
 	{"omp_outlined_debug__", FUNCTION_OMP_REGION, false},
 	{"_omp_cpyfn", FUNCTION_OMP_HELPER, true},
@@ -51,6 +52,10 @@ static const struct suffix prefixes[] = {
 	{".omp.reduction.", FUNCTION_OMP_HELPER, false},
 	{".omp_combiner.", FUNCTION_OMP_HELPER, false},
 	{".omp_initializer.", FUNCTION_OMP_HELPER, false},
+	{".omp.copyprivate.", FUNCTION_OMP_HELPER, false},
+	{".red_init.", FUNCTION_OMP_HELPER, false},
+	{".red_comb.", FUNCTION_OMP_HELPER, false},
+	{".red_fini.", FUNCTION_OMP_HELPER, false},
 };
 
 static bool is_number(const char *text, size_t length)

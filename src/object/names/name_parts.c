@@ -2,12 +2,10 @@
 /*
  * GCC names the body of an OpenMP construct after the function around it, but
  * not after the construct: that shows in which function of the OpenMP run-time
- * is given the body's address.  Clang names neither; the parent is the function
- * that is declared last before the body's line or, where no declarations are
- * known, whose code names the body's address.  A loop with a static schedule
- * is nothing but a region to the run-time: its body begins by sharing out the
- * iterations.  So does that of clang's sections; the place that is passed to
- * the run-time tells them apart.
+ * is given the body's address.  Clang names neither: name_givers.c finds the
+ * parent.  A loop with a static schedule is nothing but a region to the run-time: its body begins
+ * by sharing out the iterations.  So does that of clang's sections; the place that is passed to the
+ * run-time tells them apart.
  */
 #include "object/names/name.h"
 
@@ -33,57 +31,8 @@ static bool has_prefix(const char *text, const char *prefix)
 /* What a function is. */
 struct classification {
 	enum function_kind kind;
-	char *parent;  /* its symbol as far as names tell it, to be freed, or NULL */
-	uint64_t call; /* of a region or task: where the parent gives it to the run-time, or 0 */
+	char *parent; /* its symbol as far as names tell it, to be freed, or NULL */
 };
-
-/* The first line of the rows, at least that one, in the file (LINES_NONE: any). */
-static struct line_function first_line(const struct line_rows *rows, uint32_t file, uint32_t least)
-{
-	struct line_function place = {.file = LINES_NONE};
-
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct line_row *row = &rows->items[i];
-
-		if (row->line >= least && row->line && (file == LINES_NONE || row->file == file) &&
-		    (!place.line || row->line < place.line))
-			place = (struct line_function){.file = row->file, .line = row->line};
-	}
-	return place;
-}
-
-static void read_rows(struct object *object, uint32_t number, struct line_rows *rows)
-{
-	const struct object_function *function = object_function(object, number);
-
-	lines_in_range(object_lines(object), function->address, function->address + function->size,
-		       rows);
-}
-
-/*
- * The line of the call that gives a body to the run-time.  Optimised, it may be that of a loop
- * around the construct; then the construct's own is in both functions, which statements are not.
- */
-static struct line_function place_of_call(struct object *object, uint32_t body, uint64_t call)
-{
-	struct line_rows at_call = {0}, around = {0}, inside = {0};
-	uint32_t caller = object_function_at(object, call);
-	struct line_function place, other;
-
-	lines_in_range(object_lines(object), call, call + 1, &at_call);
-	place = first_line(&at_call, LINES_NONE, 0);
-	read_rows(object, body, &inside);
-	other = first_line(&inside, place.file, place.line + 1);
-	if (place.line && other.line && caller != OBJECT_NO_FUNCTION) {
-		read_rows(object, caller, &around);
-		if (first_line(&around, other.file, other.line).line == other.line)
-			place = other;
-	}
-	vec_fini(&at_call);
-	vec_fini(&around);
-	vec_fini(&inside);
-	return place;
-}
 
 /* Where a function is declared, with line 0 where DWARF does not tell. */
 static struct line_function declared_at(struct object *object, uint32_t number)
@@ -209,16 +158,12 @@ static struct classification classify(struct object *object, uint32_t number)
 	if (function->is_resolver)
 		is.kind = FUNCTION_RESOLVER;
 	if (is.kind == FUNCTION_OMP_REGION && is.parent) {
-		struct name_use use = name_code_use(object, number, is.parent);
+		enum function_kind use = name_code_use(object, number, is.parent);
 
-		is.kind = use.kind == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : use.kind;
-		is.call = use.call;
+		is.kind = use == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : use;
 	}
 	if (is.kind == FUNCTION_OMP_REGION)
 		is.kind = kind_of_region(object, number);
-	/* Others begin with code of their directive, and the call may have no line. */
-	if (is.kind != FUNCTION_OMP_REGION && is.kind != FUNCTION_OMP_TASK)
-		is.call = 0;
 	return is;
 }
 
@@ -230,139 +175,23 @@ enum function_kind function_kind_of(struct object *object, uint32_t number)
 	return is.kind;
 }
 
-/* The symbol of the function that is declared last before a place, to be freed, or NULL. */
-static char *declared_before(struct object *object, const struct line_function *place)
-{
-	struct lines *lines = object_lines(object);
-	const struct line_function *best = NULL;
-	uint32_t count = lines_function_count(lines);
-
-	for (uint32_t i = 0; i < count && place->file != LINES_NONE; i++) {
-		const struct line_function *function = lines_function(lines, i);
-		char *parent;
-
-		if (function->file != place->file || !function->line ||
-		    function->line > place->line || (best && function->line <= best->line))
-			continue;
-		if (function_name_parse(function->mangled, &parent) == FUNCTION_PLAIN)
-			best = function;
-		free(parent);
-	}
-	return best ? xstrdup(best->mangled) : NULL;
-}
-
-/* Whether a function's code names an address. */
-static bool names_address(struct object *object, struct isa *isa, uint32_t number, uint64_t address)
-{
-	uint64_t start = object_function(object, number)->address;
-	struct isa_instruction instruction;
-	bool found = false;
-	size_t size;
-	uint8_t *code = name_code_read(object, number, &size);
-
-	for (size_t at = 0; at < size && !found; at += instruction.length) {
-		isa_decode(isa, code + at, size - at, start + at, &instruction);
-		found = (instruction.has_data && instruction.data == address) ||
-			(instruction.has_constant && instruction.constant == address) ||
-			(instruction.has_target && instruction.target == address);
-	}
-	free(code);
-	return found;
-}
-
 /*
- * Of what clang calls a body's debug version, whose declaration is the block behind the pragma, the
- * body that does nothing but call it; else the function itself.
+ * Where a body's construct is: its declaration, which clang gives; else its first line, since gcc's
+ * code begins with that of the directive.
  */
-static uint32_t outer_body(struct object *object, uint32_t number)
+static struct line_function where(struct object *object, uint32_t number)
 {
-	enum { FUNCTIONS_MAX = 16 };
-	static const char inner[] = "omp_outlined", debug[] = "_debug__";
 	const struct object_function *function = object_function(object, number);
-	struct isa *isa = strstr(function->mangled, debug) ? isa_new(object_machine(object)) : NULL;
-	uint32_t found = number;
+	struct line_function place = declared_at(object, name_outer_body(object, number));
 
-	for (uint32_t step = 1; isa && found == number && step < FUNCTIONS_MAX; step++) {
-		uint32_t next = number + step;
-		const char *name = next < object_function_count(object)
-					   ? object_function(object, next)->mangled
-					   : "";
+	if (!place.line) {
+		const struct line_row first = lines_first(object_lines(object), function->address,
+							  function->address + function->size);
 
-		if (strstr(name, inner) && !strstr(name, debug) &&
-		    names_address(object, isa, next, function->address))
-			found = next;
+		place.file = first.file;
+		place.line = first.line;
 	}
-	isa_free(isa);
-	return found;
-}
-
-/*
- * Where a body's construct is: its declaration, which clang gives; the line of the call that gives
- * it to the run-time; else its own first line.
- */
-static struct line_function where(struct object *object, uint32_t number, uint64_t call)
-{
-	struct line_function place = declared_at(object, outer_body(object, number));
-	struct line_rows rows = {0};
-
-	if (!place.line && call)
-		place = place_of_call(object, number, call);
-	if (place.line)
-		return place;
-	read_rows(object, number, &rows);
-	for (size_t i = 0; i < rows.count && !place.line; i++) {
-		place.file = rows.items[i].file;
-		place.line = rows.items[i].line;
-	}
-	vec_fini(&rows);
 	return place;
-}
-
-/*
- * The function that hands a body to the run-time, or OBJECT_NO_FUNCTION.  Clang puts bodies behind
- * their function, and what is in another body behind that.
- */
-static uint32_t search_giver(struct object *object, uint32_t body)
-{
-	enum { FUNCTIONS_MAX = 64 };
-	struct isa *isa = isa_new(object_machine(object));
-	uint64_t address = object_function(object, body)->address;
-	uint32_t found = OBJECT_NO_FUNCTION;
-
-	for (uint32_t step = 0;
-	     isa && found == OBJECT_NO_FUNCTION && step < FUNCTIONS_MAX && body--; step++) {
-		const struct object_function *function = object_function(object, body);
-		char *parent;
-
-		if (!names_address(object, isa, body, address))
-			continue;
-		if (is_omp_body(function_name_parse(function->mangled, &parent)))
-			address = function->address;
-		else
-			found = body;
-		free(parent);
-	}
-	isa_free(isa);
-	return found;
-}
-
-/* The symbol of that function, to be freed, or NULL. */
-static char *named_in_code(struct object *object, uint32_t body)
-{
-	struct name_code *known = name_index_code(object_name_index(object));
-	uint32_t giver = hash_map_get(&known->givers, body); /* one more: nothing is NO_FUNCTION */
-
-	if (giver == HASH_NONE)
-		giver = hash_map_put(&known->givers, body, search_giver(object, body) + 1);
-	return giver ? xstrdup(object_function(object, giver - 1)->mangled) : NULL;
-}
-
-/* Clang's: the symbol of a body's parent, to be freed, or NULL. */
-static char *parent_of_body(struct object *object, uint32_t body, const struct line_function *place)
-{
-	char *declared = declared_before(object, place);
-
-	return declared ? declared : named_in_code(object, body);
 }
 
 /* Of the functions with that very symbol the one in the child's unit, else the nearest. */
@@ -401,9 +230,9 @@ uint32_t function_parent(struct object *object, uint32_t number)
 	uint32_t found = OBJECT_NO_FUNCTION;
 
 	if (is_omp_body(is.kind) && !is.parent) {
-		const struct line_function place = where(object, number, is.call);
+		const struct line_function place = where(object, number);
 
-		is.parent = parent_of_body(object, number, &place);
+		is.parent = name_giver(object, number, &place);
 	}
 	if (is.parent && is.kind != FUNCTION_RESOLVER)
 		found = find_parent(object, number, is.parent);
@@ -463,9 +292,9 @@ static char *describe(struct object *object, uint32_t number, struct classificat
 	char line[32] = "", *name;
 
 	if (is_omp_body(is->kind)) {
-		place = where(object, number, is->call);
+		place = where(object, number);
 		if (!is->parent)
-			is->parent = parent_of_body(object, number, &place);
+			is->parent = name_giver(object, number, &place);
 	} else if (!is->parent) {
 		is->parent = xstrdup(symbol);
 	}
