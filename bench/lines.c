@@ -100,7 +100,7 @@ static size_t find_source(struct object *object, uint64_t address)
 			 &instruction, &text);
 		lines_find_inlined(lines, &instruction.address, 1, &node);
 	}
-	lines_of_file(lines, lines_source_of(lines, function->address, UINT64_MAX), &rows);
+	lines_of_file(lines, lines_first(lines, function->address, UINT64_MAX).file, &rows);
 
 	size_t found = rows.count;
 
