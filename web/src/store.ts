@@ -7,7 +7,7 @@ import * as api from './api';
 import { reserveHues } from './colour';
 import { baseName } from './format';
 import { formatFragment, initialState, parseFragment, type State } from './fragment';
-import type { Bootstrap, Metric, Names, Result, Row } from './types';
+import { metricOf, type Bootstrap, type Metric, type Names, type Result, type Row } from './types';
 
 export const boot = signal<Bootstrap | null>(null);
 export const fatal = signal('');
@@ -202,7 +202,7 @@ async function readCatalogue(id: number): Promise<void> {
 // The metric that lists are sorted by, without flavour and dash: what pictures show.
 export const mainMetric = computed(() => {
 	const sort = state.value.p.sort || catalogue.value?.sort || 'e.totalcpu';
-	const name = sort.replace(/^-/, '').replace(/^[eia]\./, '');
+	const name = metricOf(sort).replace(/^-/, '').replace(/^[eia]\./, '');
 	if (name !== 'name' && name !== '') return name;
 	return (catalogue.value?.sort ?? 'totalcpu').replace(/^[eia]\./, '');
 });

@@ -8,7 +8,7 @@ import * as filter from '../filter';
 import { formatAlone, formatValue, largest, scaleFor, ticks } from '../format';
 import { catalogue, dark, param, patch } from '../store';
 import type { Result, Row } from '../types';
-import { num } from '../types';
+import { isSortedBy, num } from '../types';
 import { expressionMenu, setTimeFilter, threadMenu } from '../ui/actions';
 import { accent, Canvas, dim, ink, paper, rule, type Pen } from '../ui/canvas';
 import { openDialog, closeDialog, type Menu } from '../ui/menu';
@@ -38,8 +38,7 @@ export function IndexObject({ name, title, memory }: { name: string; title: stri
 
 // The metric that the table is sorted by, or the first.
 function charted(result: Result): { key: string; title: string; unit: string } | null {
-	const wanted = result.sort?.replace(/^-/, '');
-	const metric = result.metrics.find((m) => m.name === wanted && m.unit !== 'text') ?? result.metrics.find((m) => m.unit !== 'text');
+	const metric = result.metrics.find((m) => isSortedBy(result.sort, m.name) && m.unit !== 'text') ?? result.metrics.find((m) => m.unit !== 'text');
 	return metric ? { key: metric.name, title: metric.title, unit: metric.unit } : null;
 }
 

@@ -798,6 +798,21 @@ test('experiments are compared as compare does, and the base is chosen', async (
 	await closePage(page);
 });
 
+test('a click on the column of a compared experiment sorts by its metric, in all views', async () => {
+	const page = await openPage(server, 'functions?e=all.1.er&e=clock.1.er&cmp=on&m=e.totalcpu:e.user:name');
+	await page.click('[aria-label="Functions"] [role=columnheader][title*="User"][title$="clock.1.er"] button');
+	await settled(page);
+	assert.ok((await page.textContent('.status')).includes('-sort e.user '), await page.textContent('.status'));
+	await sameAsPrint(page, 'Functions', print(['all.1.er', 'clock.1.er'], '-metrics', 'e.totalcpu:e.user:name', '-compare', 'on', '-sort', 'e.user', '-functions').at(-1));
+	assert.deepEqual(await page.$$eval('[aria-label="Functions"] [aria-sort=descending]', (list) => list.map((e) => e.title.replace(/ —.*/, ''))), ['Exclusive User CPU Time', 'Exclusive User CPU Time']);
+	// An address of old has the column's key.
+	for (const view of ['functions', 'flame', 'calltree', 'callers?fn=crunch', 'both?fn=crunch', 'threads']) {
+		await go(page, `${view}${view.includes('?') ? '&' : '?'}e=all.1.er&e=clock.1.er&cmp=delta&sort=e.user.2`);
+		assert.equal(await page.$$eval('.empty, .problem', (e) => e.length), 0, `${view}: ${await page.textContent('.viewbox')}`);
+	}
+	await closePage(page);
+});
+
 test('a view without data says why, and which option records it', async () => {
 	const other = await serve('clock.1.er');
 	for (const [view, option] of [['heap', /-H/], ['locks', /-s/], ['io', /-i/], ['data', /-h/], ['openmp', /--openmp/], ['mpi', /-m on/]]) {

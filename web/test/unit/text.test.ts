@@ -9,6 +9,7 @@ import { formatFragment, parseFragment } from '../../src/fragment';
 import { highlight, highlightInstruction, jumpTarget } from '../../src/highlight';
 import { commandLine, functionRef, request } from '../../src/request';
 import { matcher } from '../../src/search';
+import { isSortedBy } from '../../src/types';
 
 test('a lock is chosen by its name, or by its address', () => {
 	assert.equal(filter.lock('log_lock (mutex)'), 'SLOCK IN LOCKNAME("log_lock")');
@@ -43,6 +44,13 @@ test('methods of Java have a kind and a colour of their own among many load obje
 		const apart = Math.abs(hue(name) - hue(JAVA));
 		assert.ok(Math.min(apart, 360 - apart) >= 32, `${name}: ${hue(name)}, Java ${hue(JAVA)}`);
 	}
+});
+
+test('rows are sorted by a metric, whichever experiment\'s column was chosen', () => {
+	for (const [sort, key] of [['e.totalcpu', 'e.totalcpu.2'], ['-i.sync', 'i.sync.12'], ['e.totalcpu.2', 'e.totalcpu.1'], ['name', 'name']] as const) assert.ok(isSortedBy(sort, key), key);
+	for (const [sort, key] of [['e.totalcpu', 'i.totalcpu.2'], ['e.user', 'e.user2'], [undefined, 'e.user']] as const) assert.ok(!isSortedBy(sort, key), key);
+	const asked = request({ view: 'functions', experiments: [], filters: [], parked: [], p: { cmp: 'on', sort: '-e.totalcpu.2' } }, {}, ['functions']);
+	assert.deepEqual(asked.settings, [['compare', 'on'], ['sort', '-e.totalcpu']]);
 });
 
 test('a column has one unit, of its largest value', () => {
