@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to the server. Errors are sentences, to be shown as they are.
 
-import type { Answer, Bootstrap, PrintRequest } from './types';
+import type { Answer, Bootstrap, PrintRequest, Result } from './types';
 
 export class ApiError extends Error {
 	constructor(text: string, readonly status: number) {
@@ -119,8 +119,15 @@ function run<T>(session: number, request: PrintRequest, format: string, read: (r
 // Told what each answer says of names that are still asked for.
 export const listener = { names: (_session: number, _waiting: number, _found: number): void => undefined };
 
+// A command that answers several times is one result with the rows of all.
+export function joined(result: Result | Result[] | null): Result | null {
+	if (!Array.isArray(result)) return result;
+	return result[0] ? { ...result[0], rows: result.flatMap((r) => r.rows), each: result } : null;
+}
+
 async function readAnswer(session: number, response: Response): Promise<Answer> {
 	const answer = (await response.json()) as Answer;
+	answer.results = answer.results.map(joined);
 	listener.names(session, answer.names_waiting ?? 0, answer.names_found ?? 0);
 	return answer;
 }

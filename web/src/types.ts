@@ -24,6 +24,7 @@ export interface Result {
 	rows: Row[];
 	warnings: string[];
 	sort?: string;
+	each?: Result[]; // of a command that answers for each of the experiments that are compared
 	[key: string]: unknown;
 }
 

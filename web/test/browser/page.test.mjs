@@ -813,6 +813,42 @@ test('a click on the column of a compared experiment sorts by its metric, in all
 	await closePage(page);
 });
 
+test('what is told of one compared experiment after the other has the name of each, with its own values', async () => {
+	const both = ['all.1.er', 'again.1.er'];
+	const page = await openPage(server, `locks?${both.map((e) => `e=${e}`).join('&')}&cmp=on&lock=1`);
+	const own = (name, ...command) => print([name], ...command).at(-1);
+	const headings = (selector) => page.$$eval(selector, (list) => list.map((e) => e.textContent));
+	await page.waitForSelector('.onelock h3');
+	assert.deepEqual((await headings('.onelock > section > h3')).map((text) => text.replace(/ — .*/, '')), both);
+	const { name } = print(both, '-compare', 'on', '-locks').at(-1).rows[1];
+	for (const [i, text] of (await headings('.onelock > section > h3')).entries()) {
+		const waits = own(both[i], '-locks').rows.find((r) => r.name === name).syncn;
+		assert.ok(text.includes(` ${name}: `) && text.includes(waits === 1 ? ' 1 wait' : ` ${waits.toLocaleString('en-US')} waits`), text);
+	}
+	const at = (view) => go(page, `${view}&${both.map((e) => `e=${e}`).join('&')}&cmp=on`);
+	await at('io?io=iocallstack');
+	assert.deepEqual(await headings('.each > h2'), both);
+	const totals = await page.$$eval('.each', (list) => list.map((e) => [...e.querySelectorAll('[role=row][id]')].filter((r) => r.textContent.includes('<Total>')).map((r) => r.querySelector('.c.n').title)));
+	for (const [i, tips] of totals.entries()) {
+		const { metrics, rows } = own(both[i], '-iocallstack');
+		assert.equal(tips.length, 1, 'one total for each');
+		assert.match(tips[0], / · 100(\.0)?% of the total/);
+		near(valueOf(tips[0]), rows[0][metrics.find((m) => rows[0][m.name] > 0).name], both[i]);
+	}
+	await at('io?io=iostat');
+	assert.deepEqual(await headings('.each > h2'), both);
+	assert.deepEqual(await page.$$eval('.each', (list) => list.map((e) => e.querySelectorAll('.iogroup').length)), both.map((e) => own(e, '-iostat').rows.filter((r) => r.calls > 0).length));
+	await at('heap?heap=heapstat');
+	assert.deepEqual(await headings('.each > h2'), both);
+	await at('heap?heap=leaks');
+	const columns = await page.$$eval('[aria-label="leaks"] [role=columnheader]', (list) => list.map((e) => e.title));
+	assert.deepEqual(columns.slice(0, 4), ['Bytes', 'Blocks'].flatMap((title) => both.map((e) => `${title} — ${e}`)));
+	const leaks = print(both, '-compare', 'on', '-leaks').at(-1).rows;
+	const shown = await page.$$eval('[aria-label="leaks"] [role=row][id]', (rows) => rows.map((r) => [...r.querySelectorAll('.c.n')].slice(0, 2).map((c) => c.title)));
+	for (const [i, tips] of shown.entries()) assert.deepEqual(tips.map(valueOf), leaks[i].compared.map((c) => c.bytes));
+	await closePage(page);
+});
+
 test('a view without data says why, and which option records it', async () => {
 	const other = await serve('clock.1.er');
 	for (const [view, option] of [['heap', /-H/], ['locks', /-s/], ['io', /-i/], ['data', /-h/], ['openmp', /--openmp/], ['mpi', /-m on/]]) {
