@@ -281,16 +281,33 @@ test('OpenMP: regions, tasks, and view modes are those of print', { skip: !exist
 	const wide = (await page.$eval('.timeline canvas', (c) => c.clientWidth)) - 178;
 	const drawn = bands.reduce((a, b) => a + b + 1, 0) / wide * (time.end_s - time.begin_s);
 	assert.ok(Math.abs(drawn - regions.rows[0].duration) < 0.02 * time.end_s, `${drawn} s, not ${regions.rows[0].duration}`);
-	// By the states of OpenMP: as much of the colour of barriers as there is time at them, of that of work what the threads compute.
+	// By the states of OpenMP: as much of the colour of barriers as there is time at them, of that of work what the threads compute; the rest
+	// of their time they were off the processor. A cell is divided by height.
 	await go(page, 'timeline?tc=omp&stacks=0');
 	assert.match(await page.textContent('.legend'), /work.*waits at a barrier.*idle/);
 	const states = await wordsOfPicture(page);
-	const [total, ...functions] = print(['omp.1.er'], '-metrics', 'e.total:name', '-functions').at(-1).rows;
-	const seconds = (what) => functions.filter((r) => what(r.name)).reduce((sum, r) => sum + r['e.total'], 0);
-	for (const [colour, expected] of [['#e69f00', seconds((name) => /^<OMP-implicit_barrier>/.test(name))], ['#0072b2', seconds((name) => !/^<OMP-/.test(name))]]) {
-		const widths = [...states.matchAll(new RegExp(`<rect [^>]*fill="${colour}"[^>]*>`, 'g'))].map((m) => Number(/width="([\d.]+)"/.exec(m[0])[1]) - 0.3);
-		const shown = widths.reduce((a, b) => a + b, 0) / wide * (time.end_s - time.begin_s);
+	const [total, ...functions] = print(['omp.1.er'], '-metrics', 'e.total:e.totalcpu:name', '-functions').at(-1).rows;
+	const seconds = (metric, what) => functions.filter((r) => what(r.name)).reduce((sum, r) => sum + r[metric], 0);
+	const own = (name) => !/^<OMP-/.test(name);
+	const number = (rect, key) => Number(new RegExp(` ${key}="([\\d.]+)"`).exec(rect)[1]);
+	const rects = [...states.matchAll(/<rect [^>]*>/g)].map((m) => m[0]);
+	for (const [colour, expected] of [['#e69f00', seconds('e.total', (name) => /^<OMP-implicit_barrier>/.test(name))], ['#0072b2', seconds('e.totalcpu', own)],
+		['#7a7f87', seconds('e.total', own) - seconds('e.totalcpu', own)]]) {
+		const areas = rects.filter((r) => r.includes(`fill="${colour}"`)).map((r) => (number(r, 'width') - 0.3) * number(r, 'height') / 25);
+		const shown = areas.reduce((a, b) => a + b, 0) / wide * (time.end_s - time.begin_s);
 		assert.ok(Math.abs(shown - expected) < 0.05 * total['e.total'], `${colour}: ${shown} s, not ${expected}`);
+	}
+	// After the last region there is no band of one.
+	const ends = print(['omp.1.er'], '-timeline', '-events', '1', '8000').at(-1).rows.filter((r) => r.kind === 'omp').map((r) => r.end_s);
+	const last = Math.max(...ends) + (time.end_s - Math.max(...ends)) / 10;
+	await go(page, `timeline?t0=${last.toFixed(9)}&t1=${time.end_s.toFixed(9)}`);
+	assert.ok(ends.length >= 10 && last < time.end_s);
+	assert.ok(!(await wordsOfPicture(page)).includes('#6a51a3'), 'a band of a region that has ended');
+	// What neither machine mode nor rows of processors have is neither chosen nor drawn.
+	for (const other of ['vm=machine', 'rows=cpu']) {
+		await go(page, `timeline?tc=omp&stacks=0&${other}`);
+		assert.deepEqual(await page.$$eval('.choice:has-text("Colours") option', (list) => list.map((o) => [o.value, o.selected])), [['state', true], ['function', false]], other);
+		assert.doesNotMatch(await page.textContent('.legend'), /barrier/, other);
 	}
 	for (const mode of ['user', 'expert', 'machine']) {
 		await go(page, `functions?vm=${mode}`);

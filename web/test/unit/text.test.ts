@@ -2,7 +2,7 @@
 // Numbers, filters, addresses, command lines: what the page writes and reads.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JAVA, kindOf, nameColour, reserveHues, stateColour } from '../../src/colour';
+import { JAVA, kindOf, nameColour, ompShares, reserveHues, stateColour } from '../../src/colour';
 import * as filter from '../../src/filter';
 import { exact, fitName, formatAlone, formatValue, percent, scaleFor, ticks } from '../../src/format';
 import { formatFragment, parseFragment } from '../../src/fragment';
@@ -32,6 +32,14 @@ test('OpenMP\'s waits have colours of states, other names those of their hash', 
 	assert.equal(nameColour('<OMP-critical_section_wait>', true), stateColour('lock', true));
 	assert.notEqual(nameColour('<OMP-idle>', true), stateColour('wait', true));
 	assert.match(nameColour('work', false), /^oklch/);
+});
+
+test('a thread works for OpenMP while it is on a processor in the program\'s code; at a barrier it waits wherever it is', () => {
+	assert.deepEqual(ompShares('work', [['user', 0.5], ['system', 0.25], ['sleep', 0.25]]), [['user', 0.75], ['stop', 0.25]]);
+	assert.deepEqual(ompShares('clock_nanosleep', [['sleep', 0.5], ['wait', 0.1]]), [['stop', 1]]);
+	assert.deepEqual(ompShares('work', [['user', 0.3], ['lock', 0]]), [['user', 1]]);
+	assert.deepEqual(ompShares('<OMP-implicit_barrier>', [['user', 0.9], ['lock', 0.1]]), [['wait', 1]]);
+	assert.deepEqual(ompShares('<OMP-idle>', [['sleep', 1]]), [['sleep', 1]]);
 });
 
 test('methods of Java have a kind and a colour of their own among many load objects', () => {
