@@ -89,7 +89,7 @@ export const stateColour = (name: string, dark: boolean): string =>
 	(dark ? darker : light)[name] ?? (dark ? '#8b9098' : '#7a7f87');
 
 export const kindColour: Record<string, string> = {
-	clock: '#0072b2', heap: '#009e73', sync: '#d55e00', held: '#b07d00', io: '#8c564b', counter: '#cc79a7', omp: '#6a51a3', mpi: '#1b7f79', gc: '#c51b7d', other: '#7a7f87',
+	clock: '#0072b2', heap: '#009e73', jheap: '#66a61e', sync: '#d55e00', held: '#b07d00', io: '#8c564b', counter: '#cc79a7', omp: '#6a51a3', mpi: '#1b7f79', gc: '#c51b7d', other: '#7a7f87',
 };
 
 // What a load object is, as far as its name tells: the program, the C library and its kin, the kernel.

@@ -22,9 +22,10 @@ const expressionOf = (name: string): string => {
 };
 
 function menuFor(name: string, row: Row): Menu {
-	if (typeof row.value !== 'number') return [];
+	if (typeof row.value !== 'number' || (name === 'JClasses' && row.name === '<Unknown>')) return [];
 	if (name === 'Threads') return threadMenu(Math.floor(row.value / 2 ** 32), row.value % 2 ** 32);
 	if (name === 'Seconds') return [{ text: 'Only this second', run: () => setTimeFilter(row.value as number, (row.value as number) + 1) }, ...expressionMenu(filter.indexValue(expressionOf(name), row.value), 'this second').slice(1)];
+	if (name === 'JClasses') return expressionMenu(filter.javaClass(row.name ?? ''), `“${row.name}”`, filter.without('JHCLASS', filter.javaClass(row.name ?? '')));
 	const expression = name === 'CPUs' ? `CPUID == ${row.value}` : filter.indexValue(expressionOf(name), row.value);
 	return expressionMenu(expression, `“${row.name}”`);
 }

@@ -741,9 +741,26 @@ test('Java: garbage collections are bands as long as they were, told at a click,
 	await go(page, `functions?m=e.total%3Aname&f=${encodeURIComponent(expression)}`);
 	await sameAsPrint(page, 'Functions', print(['java.1.er'], '-metrics', 'e.total:name', '-filters', `EXPID == 1 && GCEVENT == ${number}`, '-functions').at(-1));
 	// Of the heap Java's objects alone were recorded.
+	await go(page, 'overview');
 	await page.click('.nav a:not(.off):text-is("Heap")');
 	await settled(page);
-	await sameAsPrint(page, 'Java classes', print(['java.1.er'], '-indxobj', 'JClasses').at(-1));
+	const classes = print(['java.1.er'], '-indxobj', 'JClasses').at(-1);
+	await sameAsPrint(page, 'Java classes', classes);
+	assert.match(await page.textContent('.charttext'), /Java Bytes Allocated/);
+	// Without a class: what has none, as the clock's events, stays.
+	const { name } = classes.rows.find((r) => /^[\w.]+(\[\])*$/.test(r.name));
+	await page.click(`[aria-label="Java classes"] [role=row][id]:has(.name[title="${name}"])`, { button: 'right' });
+	await page.click(`role=menuitem[name="Without “${name}”"]`);
+	await settled(page);
+	const without = await page.textContent('.chip .text');
+	assert.ok(without.includes(`JCLASS("${name.replace(/[.[\]]/g, '\\$&')}")`), without);
+	const left = print(['java.1.er'], '-metrics', 'e.totalcpu:e.jallocbytes:name', '-filters', without, '-limit', '1', '-functions').at(-1).rows[0];
+	const before = print(['java.1.er'], '-metrics', 'e.totalcpu:e.jallocbytes:name', '-limit', '1', '-functions').at(-1).rows[0];
+	near(left['e.totalcpu'], before['e.totalcpu'], 'CPU time without a class');
+	assert.equal(left['e.jallocbytes'], before['e.jallocbytes'] - classes.rows.find((r) => r.name === name)['e.jallocbytes']);
+	await go(page, 'timeline?kinds=1');
+	assert.match(await page.textContent('.legend'), /objects of Java/);
+	assert.ok((await wordsOfPicture(page)).includes('fill="#66a61e"'));
 	await go(page, 'overview');
 	const told = print(['java.1.er'], '-report').at(-1).rows.find((r) => r.section === 'collections');
 	assert.match(await page.textContent('.overview section:has(h2:text-is("Garbage collections")) p'), new RegExp(`^${told.calls}, together [^%]*, ${told.percent.toFixed(1)}%`));

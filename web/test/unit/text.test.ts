@@ -17,6 +17,11 @@ test('a lock is chosen by its name, or by its address', () => {
 	assert.equal(filter.lock('0x55ff (condition)'), 'SOBJ == 0x55ff');
 });
 
+test('a class of Java is chosen by its name, and what has no class stays without it', () => {
+	assert.equal(filter.javaClass('byte[]'), 'JHCLASS IN JCLASS("byte\\[\\]")');
+	assert.equal(filter.without('JHCLASS', filter.javaClass('a.B$C')), '!(HAS_PROP(JHCLASS) && JHCLASS IN JCLASS("a\\.B\\$C"))');
+});
+
 test('names of functions lose arguments first, then what they are in, as far as there is room', () => {
 	const length = (text: string): number => text.length;
 	const forms = (name: string): string[] => [...new Set([100, 34, 20, 12, 3].map((width) => fitName(name, width, length)))];
