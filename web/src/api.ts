@@ -69,7 +69,7 @@ interface Fixed {
 }
 const element = document.getElementById('helio-data');
 const fixed = element ? (JSON.parse(element.textContent ?? 'null') as Fixed | null) : null;
-const FIXED = 'This file holds fixed answers; open the experiment with helio view.';
+export const FIXED = 'This file holds fixed answers; open the experiment with helio view.';
 export const isFixed = fixed !== null;
 
 function lookUp(command: string[]): Answer['results'][number] | undefined {
@@ -82,6 +82,14 @@ function lookUp(command: string[]): Answer['results'][number] | undefined {
 		if (words[0] === command[0] && words.includes('-inverted') === inverted && ['-from', '-cpus'].every((w) => words.includes(w) === command.includes(w))) return answers[key];
 	}
 	return undefined;
+}
+
+// Whether the file has an answer to a command, of the object or function `of`, or of any; a server has all.
+export function holds(command: string, of?: string): boolean {
+	return !fixed || Object.keys(fixed.answers).some((key) => {
+		const words = JSON.parse(key) as string[];
+		return words[0] === command && (of === undefined || words[1] === of);
+	});
 }
 
 function fixedAnswer(request: PrintRequest): Answer {

@@ -234,8 +234,12 @@ export function startSessions(): void {
 	});
 }
 
-// Whether a command has data to show, and if not, why.
-export function whyNot(command: string): string | null {
+// Whether a command has data to show, of the object `of` if that is said, and if not, why.
+export function whyNot(command: string, of?: string): string | null {
+	return noDataFor(command) ?? (api.holds(command, of) ? null : api.FIXED);
+}
+
+function noDataFor(command: string): string | null {
 	const first = boot.value?.sessions[0]; // what the server says is about this one
 	if (session.value !== first?.id && (growing.value || experiments.value.join('\n') !== first?.experiments.join('\n'))) return null;
 	const info = boot.value?.commands.find((c) => c.name === command);

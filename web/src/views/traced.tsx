@@ -2,6 +2,7 @@
 // What was traced: the heap, locks, input and output.
 
 import type { JSX } from 'preact';
+import { holds } from '../api';
 import * as filter from '../filter';
 import { formatAlone } from '../format';
 import { useQuery } from '../query';
@@ -14,7 +15,7 @@ import type { Menu } from '../ui/menu';
 import { Each, spreadCompared } from '../ui/compared';
 import { Course, HeatTable, Histogram, type Bin } from '../ui/charts';
 import { metricColumns } from '../ui/table';
-import { Frame, Tabs, usePublish } from '../ui/view';
+import { Frame, held, Tabs, usePublish } from '../ui/view';
 import { List } from './list';
 import { IndexObject } from './objects';
 import { StackTable } from './stacks';
@@ -29,8 +30,9 @@ const PEAK_STACKS = 500; // a program may have one for each block that it has
 export const hasJavaHeap = (): boolean => catalogue.value?.metrics.some((m) => /jalloc/.test(m.name)) ?? false;
 
 export function Heap(): JSX.Element {
-	const tabs = !hasJavaHeap() ? heapTabs : whyNot('heapstat') ? [javaTab] : [...heapTabs, javaTab];
-	const tab = param('heap') || tabs[0]![0];
+	const all = !hasJavaHeap() ? heapTabs : whyNot('heapstat') ? [javaTab] : [...heapTabs, javaTab];
+	const tabs = held(all, (tab) => (tab === 'JClasses' ? ['indxobj', tab] : [tab]));
+	const tab = param('heap') || (tabs[0] ?? all[0]!)[0];
 	const tools = <Tabs key_="heap" tabs={tabs} now={tab} />;
 	return tab === 'JClasses' ? <div class="stackview"><div class="tools">{tools}</div><IndexObject name="JClasses" title="Java classes" /></div> : <NativeHeap key={tab} tab={tab} tools={tools} />;
 }
@@ -114,7 +116,7 @@ export function Locks(): JSX.Element {
 					choose(row, result);
 				}}
 				menu={(row, result) => (row.name === '<Total>' ? [] : [{ text: 'Who waited for whom', run: () => choose(row, result) }, null, ...lockMenu(row.name ?? '')])} />
-			{chosen && <OneLock name={chosen} />}
+			{chosen && holds('lock', chosen) && <OneLock name={chosen} />}
 		</div>
 	);
 }
@@ -155,7 +157,7 @@ function Matrix({ pairs }: { pairs: Row[] }): JSX.Element | null {
 const ioTabs: [string, string][] = [['ioactivity', 'Files'], ['iodetail', 'Descriptors'], ['iocallstack', 'Call stacks'], ['iostat', 'Sizes and times']];
 export function InputOutput(): JSX.Element {
 	const tab = param('io') || 'ioactivity';
-	const tools = <Tabs key_="io" tabs={ioTabs} now={tab} />;
+	const tools = <Tabs key_="io" tabs={held(ioTabs)} now={tab} />;
 	if (tab === 'iostat') return <IoStatistics tools={tools} />;
 	if (tab === 'iocallstack') return <IoStacks tools={tools} />;
 	return <List command={[tab]} label="Files" nameTitle="File" tools={tools} wish={{ plain: true, limit: 3000 }} sortable={false}

@@ -1059,6 +1059,20 @@ test('the page in one file shows its answers and asks nobody', async () => {
 		await settled(page);
 		assert.equal((await rowsOf(page, 'Function'))[0]?.name, row.name);
 	}
+	// What is offered is there, in all views and their parts; what is not there is grey and says why.
+	const entries = await page.$$eval('nav a', (list) => list.map((a) => ({ view: a.getAttribute('href'), off: a.classList.contains('off'), title: a.title })));
+	assert.ok(entries.some((e) => e.off && /fixed answers/.test(e.title)) && entries.filter((e) => !e.off).length > 12);
+	const ofFunctions = /source|disassembly|both|callers/; // the hottest functions alone
+	for (const { view } of entries.filter((e) => !e.off && !ofFunctions.test(e.view))) {
+		await page.click(`nav a[href="${view}"]`);
+		await settled(page);
+		const parts = await page.$$eval('.tools .seg[role=group]:not([aria-label]) button', (list) => list.map((b) => b.textContent));
+		for (const part of parts.length ? parts : ['']) {
+			if (part) await page.click(`.tools .seg button:text-is("${part}")`);
+			await settled(page);
+			assert.doesNotMatch(await page.textContent('.viewbox'), /fixed answers/, `${view} ${part}`);
+		}
+	}
 	assert.deepEqual(asked.filter((u) => !u.startsWith('file:') && !u.startsWith('data:')), []);
 	await closePage(page);
 });
