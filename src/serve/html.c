@@ -52,9 +52,27 @@ static const char *const more_commands[][WORDS] = {
 	{"mpistat"},
 	{"calltree", "-inverted", "-percent", "0.2"},
 	{"heapstat"},
+	{"indxobj", "JClasses"},
+	{"indxobj", "Processes"},
+	{"indxobj", "CPUs"},
 };
 static const char *const last_commands[][WORDS] = {
-	{"leaks"}, {"lines"}, {"mpimessages"}, {"lockholds"}, {"timeline", "-cpus", "400"},
+	{"leaks"},
+	{"lines"},
+	{"mpimessages"},
+	{"lockholds"},
+	{"timeline", "-cpus", "400"},
+	{"lock", "1"},
+	{"lock", "2"},
+	{"lock", "3"},
+	{"iocallstack"},
+	{"iodetail"},
+	{"allocs"},
+	{"tasks"},
+	{"mpimatrix"},
+	{"mpiwaits"},
+	{"indxobj", "Seconds"},
+	{"pcs"},
 };
 
 /* Of the hottest functions, and of what stands among them and is none. */

@@ -128,6 +128,13 @@ def by_another_reader(t):
     rows = rows_of(t, experiment, '-jclasses')
     shown = {name: (row['e.jallocbytes'], row['e.jlivebytes']) for name, row in rows.items() if row['e.jallocbytes']}
     t.equal(shown, {name: (sums[name], live[name]) for name in sums}, 'classes')
+    shown = t.print(experiment, '-limit', '3', '-jclasses')[-1]
+    t.check(all(metric['name'].startswith('e.j') for metric in shown['metrics'] if metric['unit'] != 'text'), f'columns of other kinds of data: {shown["metrics"]}')
+    t.equal([row['e.jallocbytes'] for row in shown['rows']], [size for _, size in sums.most_common(3)], 'the classes that most was allocated of, with the sum')
+    by_live = t.print(experiment, '-sort', 'e.jlivebytes', '-limit', '3', '-jclasses')[-1]
+    t.equal([row['e.jlivebytes'] for row in by_live['rows']], [size for _, size in live.most_common(3)], 'by what is live')
+    chosen = t.print(experiment, '-metrics', 'e.jkeptcnt:e.jlivebytes:name', '-jclasses')[-1]
+    t.equal([metric['name'] for metric in chosen['metrics']], ['e.jkeptcnt', 'e.jlivebytes', 'name'], 'what was chosen')
     by_fate = [rows_of(t, experiment, '-filters', f'JHFATE == {fate}', '-functions')['<Total>'] for fate in (0, 1, 2)]
     t.equal([row['e.jlivebytes'] for row in by_fate[:1]] + [row['e.jkeptbytes'] for row in by_fate[1:2]], [0, 0], 'dead, and young ones')
     t.equal(sum(row['e.jallocbytes'] for row in by_fate), sums['<Total>'], 'each has one fate')

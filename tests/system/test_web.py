@@ -128,6 +128,7 @@ def browser(t):
         raise Skip('chromium is not installed')
     everything = t.target('everything')
     record(t, 'all.1.er', everything, options=('-p', 'hi', '-H', 'on', '-s', 'on', '-i', 'on', '-h', 'page-faults,1'))
+    record(t, 'again.1.er', everything, options=('-H', 'on', '-s', 'on', '-i', 'on'))
     record(t, 'clock.1.er', everything, options=('-p', 'hi'))
     record(t, 'holds.1.er', t.target('holders'), options=('-s', '1ms'))
     record(t, 'family.1.er', 'sh', '-c', f'{t.target("phases")} >/dev/null; {everything}')

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to the server. Errors are sentences, to be shown as they are.
 
-import type { Answer, Bootstrap, PrintRequest } from './types';
+import type { Answer, Bootstrap, PrintRequest, Result } from './types';
 
 export class ApiError extends Error {
 	constructor(text: string, readonly status: number) {
@@ -69,7 +69,7 @@ interface Fixed {
 }
 const element = document.getElementById('helio-data');
 const fixed = element ? (JSON.parse(element.textContent ?? 'null') as Fixed | null) : null;
-const FIXED = 'This file holds fixed answers; open the experiment with helio view.';
+export const FIXED = 'This file holds fixed answers; open the experiment with helio view.';
 export const isFixed = fixed !== null;
 
 function lookUp(command: string[]): Answer['results'][number] | undefined {
@@ -82,6 +82,14 @@ function lookUp(command: string[]): Answer['results'][number] | undefined {
 		if (words[0] === command[0] && words.includes('-inverted') === inverted && ['-from', '-cpus'].every((w) => words.includes(w) === command.includes(w))) return answers[key];
 	}
 	return undefined;
+}
+
+// Whether the file has an answer to a command, of the object or function `of`, or of any; a server has all.
+export function holds(command: string, of?: string): boolean {
+	return !fixed || Object.keys(fixed.answers).some((key) => {
+		const words = JSON.parse(key) as string[];
+		return words[0] === command && (of === undefined || words[1] === of);
+	});
 }
 
 function fixedAnswer(request: PrintRequest): Answer {
@@ -119,8 +127,15 @@ function run<T>(session: number, request: PrintRequest, format: string, read: (r
 // Told what each answer says of names that are still asked for.
 export const listener = { names: (_session: number, _waiting: number, _found: number): void => undefined };
 
+// A command that answers several times is one result with the rows of all.
+export function joined(result: Result | Result[] | null): Result | null {
+	if (!Array.isArray(result)) return result;
+	return result[0] ? { ...result[0], rows: result.flatMap((r) => r.rows), each: result } : null;
+}
+
 async function readAnswer(session: number, response: Response): Promise<Answer> {
 	const answer = (await response.json()) as Answer;
+	answer.results = answer.results.map(joined);
 	listener.names(session, answer.names_waiting ?? 0, answer.names_found ?? 0);
 	return answer;
 }

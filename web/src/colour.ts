@@ -37,12 +37,20 @@ export function reserveHues(names: string[]): void {
 const ompPseudo: [RegExp, string][] = [
 	[/^<OMP-idle>/, 'sleep'], [/^<OMP-(implicit|explicit)_barrier>/, 'wait'], [/^<OMP-.*wait>/, 'lock'], [/^<OMP-overhead>/, 'datapfault'], [/^<OMP-reduction>/, 'other'],
 ];
-// The states of OpenMP, by the colour of each; all that has no function of its own is work.
+// The states of OpenMP, by the colour of each; all that has no function of its own is work while it is on a processor, as `ompwork` counts it.
 export const ompStateName: Record<string, string> = {
-	user: 'work', other: 'reduction', datapfault: 'overhead of OpenMP', lock: 'waits for a lock, a section or tasks', wait: 'waits at a barrier', sleep: 'idle',
+	user: 'work', other: 'reduction', datapfault: 'overhead of OpenMP', lock: 'waits for a lock, a section or tasks', wait: 'waits at a barrier', sleep: 'idle', stop: 'off the processor otherwise',
 };
 const ompPseudoState = (name: string): string | undefined => (name.startsWith('<') ? ompPseudo.find(([what]) => what.test(name))?.[1] : undefined);
-export const ompState = (name: string): string => ompPseudoState(name) ?? 'user';
+const onProcessor = ['user', 'system', 'trap'];
+// What a thread did for OpenMP, by the function that took most of a time and the clock's states in it: shares of 1.
+export function ompShares(name: string, states: [string, number][]): [string, number][] {
+	const known = ompPseudoState(name);
+	const whole = states.reduce((sum, [, v]) => sum + v, 0);
+	if (known || !whole) return [[known ?? 'user', 1]];
+	const work = states.reduce((sum, [s, v]) => sum + (onProcessor.includes(s) ? v : 0), 0) / whole;
+	return ([['user', work], ['stop', 1 - work]] as [string, number][]).filter(([, v]) => v > 0);
+}
 
 export const nameColour = (name: string, dark: boolean): string => {
 	const state = ompPseudoState(name);
@@ -81,7 +89,7 @@ export const stateColour = (name: string, dark: boolean): string =>
 	(dark ? darker : light)[name] ?? (dark ? '#8b9098' : '#7a7f87');
 
 export const kindColour: Record<string, string> = {
-	clock: '#0072b2', heap: '#009e73', sync: '#d55e00', held: '#b07d00', io: '#8c564b', counter: '#cc79a7', omp: '#6a51a3', mpi: '#1b7f79', gc: '#c51b7d', other: '#7a7f87',
+	clock: '#0072b2', heap: '#009e73', jheap: '#66a61e', sync: '#d55e00', held: '#b07d00', io: '#8c564b', counter: '#cc79a7', omp: '#6a51a3', mpi: '#1b7f79', gc: '#c51b7d', other: '#7a7f87',
 };
 
 // What a load object is, as far as its name tells: the program, the C library and its kin, the kernel.

@@ -41,6 +41,8 @@ export const lock = (title: string): string => {
 	const name = title.replace(/ \([^()]*\)$/, '');
 	return /^0x[0-9a-f]+$/.test(name) ? `SOBJ == ${name}` : `SLOCK IN LOCKNAME("${pattern(name)}")`;
 };
+// A class of sampled objects of Java by its name: its number is another one in another experiment.
+export const javaClass = (name: string): string => `JHCLASS IN JCLASS("${pattern(name)}")`;
 export const dataObject = (name: string): string => `DOBJ IN DNAME("${pattern(name)}")`;
 
 export const conjunction = (parts: string[]): string =>

@@ -3,7 +3,7 @@
 
 import { conjunction, isPseudo } from './filter';
 import type { State } from './fragment';
-import type { PrintRequest } from './types';
+import { metricOf, type PrintRequest } from './types';
 
 export interface Wish {
 	metrics?: string; // instead of those in the state
@@ -31,7 +31,7 @@ export function settingsFor(state: State, wish: Wish = {}): Setting[] {
 		const metrics = wish.metrics ?? p.m;
 		const sort = wish.sort ?? p.sort;
 		if (metrics) list.push(['metrics', metrics]);
-		if (sort) list.push(['sort', sort]);
+		if (sort) list.push(['sort', metricOf(sort)]);
 	}
 	const filters = wish.extraFilter ? [...state.filters, wish.extraFilter] : state.filters;
 	if (filters.length) list.push(['filters', conjunction(filters)]);

@@ -94,7 +94,7 @@ function Nav(): JSX.Element {
 			{groups.map((g) => (
 				<div role="group" aria-label={g}>{g && <h2>{g}</h2>}
 					{views.filter((v) => v.group === g && !v.hidden && !(api.isFixed && v.free)).map((v) => {
-						const why = v.command && experiments.value.length && !v.unless?.() ? whyNot(v.command) : null;
+						const why = v.command && experiments.value.length && !v.unless?.() ? whyNot(v.command, v.of) : null;
 						const number = v.group !== '' && key < 9 ? ++key : 0;
 						return <a href={`#v1/${v.id}`} class={`${view.value === v.id ? 'on' : ''} ${why ? 'off' : ''}`} aria-current={view.value === v.id ? 'page' : undefined}
 							title={why ?? v.about} onClick={(e) => { e.preventDefault(); show(v.id); }}>{v.title}{number > 0 && <kbd>{number}</kbd>}</a>;

@@ -7,7 +7,7 @@ import * as api from './api';
 import { reserveHues } from './colour';
 import { baseName } from './format';
 import { formatFragment, initialState, parseFragment, type State } from './fragment';
-import type { Bootstrap, Metric, Names, Result, Row } from './types';
+import { metricOf, type Bootstrap, type Metric, type Names, type Result, type Row } from './types';
 
 export const boot = signal<Bootstrap | null>(null);
 export const fatal = signal('');
@@ -202,7 +202,7 @@ async function readCatalogue(id: number): Promise<void> {
 // The metric that lists are sorted by, without flavour and dash: what pictures show.
 export const mainMetric = computed(() => {
 	const sort = state.value.p.sort || catalogue.value?.sort || 'e.totalcpu';
-	const name = sort.replace(/^-/, '').replace(/^[eia]\./, '');
+	const name = metricOf(sort).replace(/^-/, '').replace(/^[eia]\./, '');
 	if (name !== 'name' && name !== '') return name;
 	return (catalogue.value?.sort ?? 'totalcpu').replace(/^[eia]\./, '');
 });
@@ -234,8 +234,12 @@ export function startSessions(): void {
 	});
 }
 
-// Whether a command has data to show, and if not, why.
-export function whyNot(command: string): string | null {
+// Whether a command has data to show, of the object `of` if that is said, and if not, why.
+export function whyNot(command: string, of?: string): string | null {
+	return noDataFor(command) ?? (api.holds(command, of) ? null : api.FIXED);
+}
+
+function noDataFor(command: string): string | null {
 	const first = boot.value?.sessions[0]; // what the server says is about this one
 	if (session.value !== first?.id && (growing.value || experiments.value.join('\n') !== first?.experiments.join('\n'))) return null;
 	const info = boot.value?.commands.find((c) => c.name === command);

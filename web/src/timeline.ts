@@ -52,11 +52,11 @@ const readCollections = (result: Result): Collection[] => ((result.collections a
 export const collectionsOf = (all: Cells, detail: Cells | null): Collection[] =>
 	(detail ? [...all.collections.filter((c) => c.end < detail.begin || c.begin > detail.end), ...detail.collections] : all.collections);
 
-const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter', 'omp', 'mpi'];
+const eventKinds = ['clock', 'heap', 'jheap', 'sync', 'io', 'counter', 'omp', 'mpi'];
 // A lock in the hand of a thread is no event, and yet a band.
-export const barKinds = ['clock', 'heap', 'sync', 'held', 'io', 'counter', 'omp', 'mpi'];
+export const barKinds = ['clock', 'heap', 'jheap', 'sync', 'held', 'io', 'counter', 'omp', 'mpi'];
 export const kindTitle: Record<string, string> = {
-	clock: 'clock', heap: 'heap', sync: 'lock waits', held: 'locks held', io: 'I/O calls', counter: 'counters', omp: 'OpenMP regions and tasks', mpi: 'calls of MPI',
+	clock: 'clock', heap: 'heap', jheap: 'objects of Java', sync: 'lock waits', held: 'locks held', io: 'I/O calls', counter: 'counters', omp: 'OpenMP regions and tasks', mpi: 'calls of MPI',
 };
 // Those of which each event is a band: what a region, a call or a wait lasted.
 export const bandKinds = ['omp', 'mpi', 'sync', 'io'];
@@ -65,7 +65,7 @@ const usualRows = ['sync', 'held', 'io'];
 export const kindRows = (choice: string): string[] => (choice === '1' ? barKinds : choice === '0' ? [] : usualRows);
 
 // The property that only events of a kind have.
-const propertyOf: Record<string, string> = { clock: 'MSTATE', heap: 'HTYPE', sync: 'STYPE', io: 'IOTYPE', counter: 'HWCTAG', mpi: 'MPITYPE' };
+const propertyOf: Record<string, string> = { clock: 'MSTATE', heap: 'HTYPE', jheap: 'JHCLASS', sync: 'STYPE', io: 'IOTYPE', counter: 'HWCTAG', mpi: 'MPITYPE' };
 
 // The kinds that are drawn as bands: those with the fewest events, as many as one answer has room for. One with none in a
 // range may have an event that goes on all through it.

@@ -24,6 +24,7 @@ export interface Result {
 	rows: Row[];
 	warnings: string[];
 	sort?: string;
+	each?: Result[]; // of a command that answers for each of the experiments that are compared
 	[key: string]: unknown;
 }
 
@@ -89,6 +90,10 @@ export interface Frame {
 	inlined: boolean;
 }
 
+// What experiments that are compared have is in columns of their own: e.totalcpu.2. A command is told the metric.
+export const metricOf = (key: string): string => key.replace(/\.\d+$/, '');
+// Whether the rows are in the order of a column.
+export const isSortedBy = (sort: string | undefined, key: string): boolean => sort !== undefined && metricOf(sort.replace(/^-/, '')) === metricOf(key);
 export const num = (row: Row | undefined, key: string): number => {
 	const value = row?.[key];
 	return typeof value === 'number' ? value : 0;

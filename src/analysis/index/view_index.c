@@ -481,7 +481,9 @@ static struct query in_order(const struct session *session, const struct index_o
 void index_table(struct session *session, const struct index_object *object,
 		 const struct query *query, struct table *table, struct diag_list *diags)
 {
-	const struct query ordered = in_order(session, object, query);
+	const bool classes = object->label == LABEL_JAVA_CLASS;
+	struct query of_heap = classes ? java_classes_query(session, query) : *query;
+	const struct query ordered = in_order(session, object, &of_heap);
 	struct index_view view = {.object = object};
 	struct filter_program *program;
 
@@ -499,6 +501,8 @@ void index_table(struct session *session, const struct index_object *object,
 		 table);
 	filter_program_free(program);
 	session_leave(session);
+	if (classes)
+		vec_fini(&of_heap.metrics);
 }
 
 void view_index(struct session *session, size_t index, const struct query *query,

@@ -29,34 +29,12 @@ static void add_all(const struct session *session, struct metric_list *list)
 									   : VISIBLE_VALUE};
 }
 
-static bool same_choices(const struct metric_list *a, const struct metric_list *b)
-{
-	bool same = a->count == b->count;
-
-	for (size_t i = 0; same && i < a->count; i++)
-		same = a->items[i].metric == b->items[i].metric &&
-		       a->items[i].flavor == b->items[i].flavor &&
-		       a->items[i].visibility == b->items[i].visibility;
-	return same;
-}
-
-/* Nobody has chosen: functions have columns of other kinds of data, too, and so times only. */
-static bool are_default(const struct session *session, const struct query *query)
-{
-	struct metric_list defaults = {0};
-
-	session_default_metrics(session, NULL, &defaults);
-	bool same = !query->default_metrics && same_choices(&defaults, &query->metrics);
-
-	vec_fini(&defaults);
-	return same;
-}
-
 struct query io_query(const struct session *session, const struct query *query)
 {
 	struct query of_io = *query;
 	const struct metric *sort = query->sort.metric;
-	size_t chosen = are_default(session, query) ? 0 : query->metrics.count;
+	/* Unchosen, functions have columns of other kinds of data, too, and so times only. */
+	size_t chosen = query_has_default_metrics(query, session) ? 0 : query->metrics.count;
 
 	of_io.metrics = (struct metric_list){0};
 	for (size_t i = 0; i < chosen; i++)

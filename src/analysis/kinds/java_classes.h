@@ -4,6 +4,7 @@
 #ifndef HELIO_ANALYSIS_JAVA_CLASSES_H
 #define HELIO_ANALYSIS_JAVA_CLASSES_H
 
+#include "analysis/session/query.h"
 #include "analysis/session/session_state.h"
 #include "base/hash.h"
 
@@ -18,6 +19,12 @@ const struct java_classes *java_classes_of(struct session *session);
 /* Of a text of a process's trace. */
 uint32_t java_class_number(const struct java_classes *classes,
 			   const struct session_process *process, uint64_t text);
+/*
+ * The query with the metrics of the Java heap where nobody has chosen any, sorted by one of them,
+ * bytes allocated unless it says another: no other event has a class.  The caller frees its list
+ * of metrics.
+ */
+struct query java_classes_query(const struct session *session, const struct query *query);
 void java_classes_free(struct java_classes *classes);
 
 #endif

@@ -41,6 +41,28 @@ void metric_list_in(const struct metric_list *from, enum metric_flavor flavor,
 	}
 }
 
+static bool same_choices(const struct metric_list *a, const struct metric_list *b)
+{
+	bool same = a->count == b->count;
+
+	for (size_t i = 0; same && i < a->count; i++)
+		same = a->items[i].metric == b->items[i].metric &&
+		       a->items[i].flavor == b->items[i].flavor &&
+		       a->items[i].visibility == b->items[i].visibility;
+	return same;
+}
+
+bool query_has_default_metrics(const struct query *query, const struct session *session)
+{
+	struct metric_list defaults = {0};
+
+	session_default_metrics(session, NULL, &defaults);
+	bool same = !query->default_metrics && same_choices(&defaults, &query->metrics);
+
+	vec_fini(&defaults);
+	return same;
+}
+
 void query_repair_sort(struct query *query)
 {
 	const struct metric_choice *fallback = NULL;

@@ -79,6 +79,8 @@ struct query {
 void query_init(struct query *query, const struct session *session);
 /* The metrics and their order as query_init() has them; all else stays. */
 void query_set_default_metrics(struct query *query, const struct session *session);
+/* Whether nobody has chosen any: what shows one kind of data has those of that kind then. */
+bool query_has_default_metrics(const struct query *query, const struct session *session);
 void query_fini(struct query *query);
 /* Tables can be sorted only by what they show: where that is gone, by the first number left. */
 void query_repair_sort(struct query *query);

@@ -7,7 +7,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { baseName, exact, formatValue, percent, scaleFor, shortTitle, type Scale } from '../format';
 import { cells, rowHeight } from '../store';
 import type { Metric, Result, Row } from '../types';
-import { num } from '../types';
+import { isSortedBy, num } from '../types';
 
 export interface Column {
 	key: string;
@@ -137,7 +137,7 @@ export function Table(props: TableProps): JSX.Element {
 	const least = props.code ? 560 : props.name && !rows[0]?.name ? 340 : Math.min(340, longest * ch * 1.1 + 24);
 	const nameWidth = Math.max(size.width - sum, Math.min(least, size.width * 0.5));
 	const lineHeight = Math.round(rh * 0.8);
-	const head = 6 + lineHeight * Math.max(2, ...columns.map((c, i) => linesOf(`${c.title} ${c.scale.unit}${props.sort?.endsWith(c.key) ? ' ▼' : ''}`, (widths[i]! - 13) / (ch * 1.02))));
+	const head = 6 + lineHeight * Math.max(2, ...columns.map((c, i) => linesOf(`${c.title} ${c.scale.unit}${isSortedBy(props.sort, c.key) ? ' ▼' : ''}`, (widths[i]! - 13) / (ch * 1.02))));
 	const template = `${widths.map((w) => `${w}px`).join(' ')} ${nameWidth}px`;
 	useLayoutEffect(() => {
 		const element = box.current;
@@ -202,22 +202,22 @@ export function Table(props: TableProps): JSX.Element {
 		const rect = element.getBoundingClientRect();
 		props.onMenu(i, rect.left + Math.min(sum + 40, size.width - 200), rect.top + head + (i + 1) * rh - element.scrollTop);
 	};
-	const sorted = props.sort?.replace(/^-/, '');
+	const sorted = (k: string): boolean => isSortedBy(props.sort, k);
 	const order = (k: string): 'ascending' | 'descending' | 'none' =>
-		sorted === k ? (props.sort!.startsWith('-') ? 'ascending' : 'descending') : 'none';
+		sorted(k) ? (props.sort!.startsWith('-') ? 'ascending' : 'descending') : 'none';
 
 	const header = (
 		<div class="thead" role="row" style={{ gridTemplateColumns: template, height: `${head}px` }}>
 			{columns.map((c) => (
-				<div role="columnheader" class={`h n ${sorted === c.key ? 'on' : ''}`} aria-sort={order(c.key)} title={c.full}>
+				<div role="columnheader" class={`h n ${sorted(c.key) ? 'on' : ''}`} aria-sort={order(c.key)} title={c.full}>
 					{props.onSort && !c.text
-						? <button tabIndex={-1} onClick={() => props.onSort!(c.key)}>{c.title}{c.scale.unit && <small> {c.scale.unit}</small>}{sorted === c.key ? (props.sort!.startsWith('-') ? ' ▲' : ' ▼') : ''}</button>
+						? <button tabIndex={-1} onClick={() => props.onSort!(c.key)}>{c.title}{c.scale.unit && <small> {c.scale.unit}</small>}{sorted(c.key) ? (props.sort!.startsWith('-') ? ' ▲' : ' ▼') : ''}</button>
 						: <span>{c.title}{c.scale.unit && <small> {c.scale.unit}</small>}</span>}
 				</div>
 			))}
-			<div role="columnheader" class="h name" aria-sort={sorted === 'name' ? order('name') : 'none'}>
+			<div role="columnheader" class="h name" aria-sort={sorted('name') ? order('name') : 'none'}>
 				{props.onSort
-					? <button tabIndex={-1} onClick={() => props.onSort!('name')}>{props.nameTitle ?? 'Name'}{sorted === 'name' ? ' ▼' : ''}</button>
+					? <button tabIndex={-1} onClick={() => props.onSort!('name')}>{props.nameTitle ?? 'Name'}{sorted('name') ? ' ▼' : ''}</button>
 					: <span>{props.nameTitle ?? 'Name'}</span>}
 			</div>
 		</div>

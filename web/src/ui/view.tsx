@@ -4,6 +4,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { signal } from '@preact/signals';
+import { holds } from '../api';
 import type { Query } from '../query';
 import { growing, patch, whyNot } from '../store';
 import type { PrintRequest, Result } from '../types';
@@ -76,6 +77,10 @@ export function Choice({ label, value, options, onChange }: {
 export function Toggle({ label, on, onChange, title }: { label: string; on: boolean; onChange(on: boolean): void; title?: string }): JSX.Element {
 	return <button class={`toggle ${on ? 'on' : ''}`} aria-pressed={on} title={title} onClick={() => onChange(!on)}>{label}</button>;
 }
+
+// Those parts of a view that a file with fixed answers has, by the words of their commands.
+export const held = (tabs: [string, string][], words: (tab: string) => [string, string?] = (tab) => [tab]): [string, string][] =>
+	tabs.filter(([tab]) => holds(...words(tab)));
 
 // The parts of a view: which is shown is in the address, the first one by saying nothing.
 export function Tabs({ key_, tabs, now }: { key_: string; tabs: [string, string][]; now: string }): JSX.Element {

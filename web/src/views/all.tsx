@@ -23,6 +23,7 @@ export interface ViewInfo {
 	about: string;
 	component: ComponentType;
 	command?: string; // says whether there is anything to show …
+	of?: string; // … with this word
 	unless?(): boolean; // … where this is not known to be so
 	calls?: boolean; // called-by and calls below
 	details?: boolean;
@@ -44,13 +45,13 @@ export const views: ViewInfo[] = [
 	{ id: 'both', title: 'Source/Disassembly', group: 'Code', about: 'Both, side by side and linked', component: Both, command: 'disasm', wide: true },
 	{ id: 'lines', title: 'Lines', group: 'Code', about: 'All source lines', component: Lines, command: 'lines' },
 	{ id: 'pcs', title: 'PCs', group: 'Code', about: 'All instructions', component: Instructions, command: 'pcs' },
-	{ id: 'threads', title: 'Threads', group: 'By', about: 'Events by thread, and how evenly they are spread', component: () => <IndexObject key="threads" name="Threads" title="Threads" /> },
-	{ id: 'processes', title: 'Processes', group: 'By', about: 'Events by process', component: () => <IndexObject key="processes" name="Processes" title="Processes" /> },
-	{ id: 'cpus', title: 'CPUs', group: 'By', about: 'Events by processor', component: () => <IndexObject key="cpus" name="CPUs" title="CPUs" /> },
-	{ id: 'samples', title: 'Samples', group: 'By', about: 'Events between sample points', component: () => <IndexObject key="samples" name="Samples" title="Samples" /> },
-	{ id: 'seconds', title: 'Seconds', group: 'By', about: 'Events by second', component: () => <IndexObject key="seconds" name="Seconds" title="Seconds" /> },
-	{ id: 'expids', title: 'Experiment IDs', group: 'By', about: 'Events by experiment', component: () => <IndexObject key="expids" name="Experiment_IDs" title="Experiment IDs" /> },
-	{ id: 'objects', title: 'Sizes, durations …', group: 'By', about: 'Events by size of I/O and blocks, by duration, by an expression of your own', component: OtherObjects },
+	{ id: 'threads', title: 'Threads', group: 'By', about: 'Events by thread, and how evenly they are spread', component: () => <IndexObject key="threads" name="Threads" title="Threads" />, command: 'indxobj', of: 'Threads' },
+	{ id: 'processes', title: 'Processes', group: 'By', about: 'Events by process', component: () => <IndexObject key="processes" name="Processes" title="Processes" />, command: 'indxobj', of: 'Processes' },
+	{ id: 'cpus', title: 'CPUs', group: 'By', about: 'Events by processor', component: () => <IndexObject key="cpus" name="CPUs" title="CPUs" />, command: 'indxobj', of: 'CPUs' },
+	{ id: 'samples', title: 'Samples', group: 'By', about: 'Events between sample points', component: () => <IndexObject key="samples" name="Samples" title="Samples" />, command: 'indxobj', of: 'Samples' },
+	{ id: 'seconds', title: 'Seconds', group: 'By', about: 'Events by second', component: () => <IndexObject key="seconds" name="Seconds" title="Seconds" />, command: 'indxobj', of: 'Seconds' },
+	{ id: 'expids', title: 'Experiment IDs', group: 'By', about: 'Events by experiment', component: () => <IndexObject key="expids" name="Experiment_IDs" title="Experiment IDs" />, command: 'indxobj', of: 'Experiment_IDs' },
+	{ id: 'objects', title: 'Sizes, durations …', group: 'By', about: 'Events by size of I/O and blocks, by duration, by an expression of your own', component: OtherObjects, command: 'indxobj', of: 'Datasize' },
 	{ id: 'heap', title: 'Heap', group: 'Data', about: 'Live memory, peak, leaks', component: Heap, command: 'heapstat', unless: hasJavaHeap },
 	{ id: 'locks', title: 'Locks', group: 'Data', about: 'What was waited for, and who held it', component: Locks, command: 'locks' },
 	{ id: 'io', title: 'I/O', group: 'Data', about: 'Files, descriptors, sizes and times', component: InputOutput, command: 'ioactivity' },

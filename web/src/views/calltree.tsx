@@ -11,7 +11,7 @@ import { functionRef, request } from '../request';
 import { matcher } from '../search';
 import { param, patch, show, state } from '../store';
 import type { Row } from '../types';
-import { num } from '../types';
+import { isSortedBy, num } from '../types';
 import { functionMenu, selectFunction } from '../ui/actions';
 import { openMenu } from '../ui/menu';
 import { metricColumns, Table } from '../ui/table';
@@ -58,8 +58,9 @@ export function CallTree(): JSX.Element {
 		}
 		const path = hottest(nodes, 0);
 		setOpen(new Set(path));
-		const total = num(nodes[0]!.row, result?.sort?.replace(/^-/, '') ?? '');
-		const big = path.filter((i) => num(nodes[i]!.row, result?.sort?.replace(/^-/, '') ?? '') > total / 2);
+		const key = result?.metrics.find((m) => isSortedBy(result.sort, m.name))?.name ?? '';
+		const total = num(nodes[0]!.row, key);
+		const big = path.filter((i) => num(nodes[i]!.row, key) > total / 2);
 		setAt(big[big.length - 1] ?? 0);
 	}, [nodes]);
 	const visible = useMemo(() => {

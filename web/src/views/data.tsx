@@ -11,7 +11,7 @@ import { request } from '../request';
 import { matcher } from '../search';
 import { param, state } from '../store';
 import type { Result, Row } from '../types';
-import { num, str } from '../types';
+import { isSortedBy, num, str } from '../types';
 import { expressionMenu } from '../ui/actions';
 import { openMenu } from '../ui/menu';
 import { Frame, usePublish } from '../ui/view';
@@ -51,7 +51,7 @@ export function DataLayout(): JSX.Element {
 }
 
 function Layout({ result }: { result: Result }): JSX.Element {
-	const metric = result.metrics.find((m) => m.name === result.sort?.replace(/^-/, '')) ?? result.metrics.find((m) => m.unit !== 'text');
+	const metric = result.metrics.find((m) => isSortedBy(result.sort, m.name)) ?? result.metrics.find((m) => m.unit !== 'text');
 	const key = metric?.name ?? '';
 	const list = useMemo(() => structures(result, key), [result, key]);
 	const fits = matcher(param('q'));

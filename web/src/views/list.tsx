@@ -9,7 +9,7 @@ import { useQuery } from '../query';
 import { request, type Wish } from '../request';
 import { matcher } from '../search';
 import { param, patch, selection, state } from '../store';
-import type { Result, Row } from '../types';
+import { metricOf, type Result, type Row } from '../types';
 import { openMenu, type Menu } from '../ui/menu';
 import { metricColumns, Table, type Column } from '../ui/table';
 import { Frame, usePublish } from '../ui/view';
@@ -34,8 +34,10 @@ export interface ListProps {
 
 const LIMIT = 3000;
 
-export function sortBy(key: string, current: string | undefined): void {
-	patch({ sort: current === key ? `-${key}` : current === `-${key}` ? key : key });
+// By the metric of a column; once more, the other way round.
+export function sortBy(column: string, current: string | undefined): void {
+	const key = metricOf(column);
+	patch({ sort: current === key ? `-${key}` : key });
 }
 
 export function List(props: ListProps): JSX.Element {

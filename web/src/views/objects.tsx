@@ -8,7 +8,7 @@ import * as filter from '../filter';
 import { formatAlone, formatValue, largest, scaleFor, ticks } from '../format';
 import { catalogue, dark, param, patch } from '../store';
 import type { Result, Row } from '../types';
-import { num } from '../types';
+import { isSortedBy, num } from '../types';
 import { expressionMenu, setTimeFilter, threadMenu } from '../ui/actions';
 import { accent, Canvas, dim, ink, paper, rule, type Pen } from '../ui/canvas';
 import { openDialog, closeDialog, type Menu } from '../ui/menu';
@@ -22,9 +22,10 @@ const expressionOf = (name: string): string => {
 };
 
 function menuFor(name: string, row: Row): Menu {
-	if (typeof row.value !== 'number') return [];
+	if (typeof row.value !== 'number' || (name === 'JClasses' && row.name === '<Unknown>')) return [];
 	if (name === 'Threads') return threadMenu(Math.floor(row.value / 2 ** 32), row.value % 2 ** 32);
 	if (name === 'Seconds') return [{ text: 'Only this second', run: () => setTimeFilter(row.value as number, (row.value as number) + 1) }, ...expressionMenu(filter.indexValue(expressionOf(name), row.value), 'this second').slice(1)];
+	if (name === 'JClasses') return expressionMenu(filter.javaClass(row.name ?? ''), `“${row.name}”`, filter.without('JHCLASS', filter.javaClass(row.name ?? '')));
 	const expression = name === 'CPUs' ? `CPUID == ${row.value}` : filter.indexValue(expressionOf(name), row.value);
 	return expressionMenu(expression, `“${row.name}”`);
 }
@@ -38,8 +39,7 @@ export function IndexObject({ name, title, memory }: { name: string; title: stri
 
 // The metric that the table is sorted by, or the first.
 function charted(result: Result): { key: string; title: string; unit: string } | null {
-	const wanted = result.sort?.replace(/^-/, '');
-	const metric = result.metrics.find((m) => m.name === wanted && m.unit !== 'text') ?? result.metrics.find((m) => m.unit !== 'text');
+	const metric = result.metrics.find((m) => isSortedBy(result.sort, m.name) && m.unit !== 'text') ?? result.metrics.find((m) => m.unit !== 'text');
 	return metric ? { key: metric.name, title: metric.title, unit: metric.unit } : null;
 }
 

@@ -13,7 +13,7 @@ import type { Metric, Result, Row } from '../types';
 import { num, str } from '../types';
 import { type Bin, HeatTable, Histogram, Shares, type Share } from '../ui/charts';
 import { metricColumn, metricColumns, Table, type Column } from '../ui/table';
-import { Frame, Tabs, Toggle, usePublish } from '../ui/view';
+import { Frame, held, Tabs, Toggle, usePublish } from '../ui/view';
 import { List } from './list';
 import { IndexObject } from './objects';
 import { parseFrame, StackTable } from './stacks';
@@ -40,7 +40,7 @@ const lossFirst = (columns: Column[]): Column[] => columns.sort((a, b) => order.
 
 export function OpenMP(): JSX.Element {
 	const tab = param('omp') || 'regions';
-	const tools = <Tabs key_="omp" tabs={ompTabs} now={tab} />;
+	const tools = <Tabs key_="omp" tabs={held(ompTabs, (v) => (v.startsWith('OMP') ? ['indxobj', v] : [v]))} now={tab} />;
 	if (tab === 'OMP_preg' || tab === 'OMP_task')
 		return <div class="stackview"><div class="tools">{tools}</div><IndexObject key={tab} name={tab} title={tab === 'OMP_preg' ? 'OpenMP regions' : 'OpenMP tasks'} /></div>;
 	return <List key={tab} command={[tab]} label={tab === 'regions' ? 'Regions' : 'Tasks'} nameTitle={tab === 'regions' ? 'Parallel region' : 'Task'} tools={tools} wish={{ plain: true }} sortable={false}
@@ -73,12 +73,13 @@ function Rows({ label, nameTitle, rows, metrics, name, texts = [] }: { label: st
 
 export function Mpi(): JSX.Element {
 	const tab = param('mpi') || 'functions';
-	const command = tab === 'functions' || tab === 'ranks' || tab === 'sizes' ? 'mpistat' : tab;
+	const commandOf = (v: string): string => (v === 'functions' || v === 'ranks' || v === 'sizes' ? 'mpistat' : v);
+	const command = commandOf(tab);
 	const req = request(state.value, { plain: true }, [command]);
 	const query = useQuery(req).value;
 	usePublish(req);
 	const of = (rows: Row[]): Row[] => rows.filter((r) => tab === 'functions' ? r.function !== undefined : tab === 'ranks' ? r.process !== undefined : tab === 'sizes' ? r.size_from !== undefined : true);
-	return <Frame query={query} command={command} tools={<Tabs key_="mpi" tabs={mpiTabs} now={tab} />} count={([result]) => of(result?.rows ?? []).length}
+	return <Frame query={query} command={command} tools={<Tabs key_="mpi" tabs={held(mpiTabs, (v) => [commandOf(v)])} now={tab} />} count={([result]) => of(result?.rows ?? []).length}
 		empty={tab === 'mpimatrix' || tab === 'sizes' ? 'No message between ranks was sent that the filters let through.' : tab.startsWith('mpiwait') ? 'No rank waited for another one in a call that the filters let through.' : 'No call of MPI that the filters let through.'}
 		show={([result]) => {
 			const rows = of(result!.rows);

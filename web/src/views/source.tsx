@@ -10,9 +10,9 @@ import { useKeys } from '../keys';
 import { useQuery } from '../query';
 import { functionRef, request } from '../request';
 import { matcher } from '../search';
-import { catalogue, param, patch, rowHeight, selection, show, state } from '../store';
+import { catalogue, mainMetric, param, patch, rowHeight, selection, show, state } from '../store';
 import type { Result, Row } from '../types';
-import { num, str } from '../types';
+import { isSortedBy, num, str } from '../types';
 import { functionMenu, lineMenu } from '../ui/actions';
 import { copyText, openMenu, type Menu } from '../ui/menu';
 import { metricColumns, Table } from '../ui/table';
@@ -28,13 +28,12 @@ const listingOf = (result: Result | null | undefined): Listing => (result?.listi
 // Classes of remarks are settings of the command.
 function settingsOf(what: What, wish: { narrow: boolean }): { request: ReturnType<typeof request> } {
 	const name = target();
-	const metrics = wish.narrow && !param('m') ? `e.${mainOf()}:i.${mainOf()}:name` : undefined;
+	const metrics = wish.narrow && !param('m') ? `e.${mainMetric.value}:i.${mainMetric.value}:name` : undefined;
 	const command: [string, ...string[]] = [what, ...(what === 'disasm' ? [...(param('intel') ? ['-intel'] : []), ...(param('hex') ? ['-hex'] : [])] : []), name];
 	const req = request(state.value, metrics ? { metrics } : {}, command);
 	if (param('cc')) req.settings.push([what === 'source' ? 'scc' : 'dcc', param('cc')]);
 	return { request: req };
 }
-const mainOf = (): string => (param('sort') || catalogue.value?.sort || 'e.totalcpu').replace(/^-/, '').replace(/^[eia]\./, '');
 
 // The listing's number and text; instructions keep theirs.
 const textOf = (row: Row): string => (row.kind === 'source' ? String(row.name ?? '').replace(/^\s*\d+\. ?/, '') : String(row.name ?? '').replace(/^ {1,7}/, ''));
@@ -54,9 +53,8 @@ function CodeListing({ result, what, line, onLine }: ListingProps): JSX.Element 
 	const rows = result.rows;
 	const path = listingOf(result).source?.path ?? '';
 	const object = listingOf(result).load_object?.path ?? null;
-	const columns = useMemo(() => metricColumns(result, rows).filter((c) => c.max > 0 || c.key === result.sort).map((c) => ({ ...c, total: 0 })), [result]);
-	const key = result.sort?.replace(/^-/, '') ?? columns[0]?.key ?? '';
-	const scored = columns.some((c) => c.key === key) ? key : columns[0]?.key ?? '';
+	const columns = useMemo(() => metricColumns(result, rows).filter((c) => c.max > 0 || isSortedBy(result.sort, c.key)).map((c) => ({ ...c, total: 0 })), [result]);
+	const scored = (columns.find((c) => isSortedBy(result.sort, c.key)) ?? columns[0])?.key ?? '';
 	const [at, setAt] = useState(-1);
 	const max = useMemo(() => largest([0, ...rows.map((r) => num(r, scored))]), [rows, scored]);
 	const pieces = useMemo(() => {
@@ -194,7 +192,7 @@ function Tools({ what }: { what: What | 'both' }): JSX.Element {
 
 // Before a function has been chosen: those that most of the time went to.
 function Unchosen({ what }: { what: What | 'both' }): JSX.Element {
-	const query = useQuery(catalogue.value ? request(state.value, { metrics: `e.${mainOf()}:name`, sort: `e.${mainOf()}`, limit: 12, noCompare: true }, ['functions']) : null).value;
+	const query = useQuery(catalogue.value ? request(state.value, { metrics: `e.${mainMetric.value}:name`, sort: `e.${mainMetric.value}`, limit: 12, noCompare: true }, ['functions']) : null).value;
 	const rows = query.answer?.results[0]?.rows.filter((r) => r.object && !/^</.test(str(r, 'name'))).slice(0, 8) ?? [];
 	return <section class="view"><div class="tools"><Tools what={what} /></div>
 		<div class="empty"><p>Select a function first, in Functions for example, or type its name above.</p>

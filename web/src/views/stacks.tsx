@@ -3,7 +3,7 @@
 
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { formatAlone } from '../format';
+import { baseName, formatAlone } from '../format';
 import { matcher } from '../search';
 import { param, selection } from '../store';
 import type { Metric, Row } from '../types';
@@ -49,7 +49,7 @@ export function StackTable({ label, rows, key_, metrics, total, extra, facts }: 
 			const row = shown[i];
 			if (row) selection.value = {
 				kind: 'event', name: frames(row)[0] ?? row.name ?? '', stack: frames(row).map(parseFrame),
-				facts: [...metrics.map((m): [string, string] => [m.title, formatAlone(num(row, m.name), m.unit)]), ...(facts?.(row) ?? [])],
+				facts: [...metrics.map((m): [string, string] => [m.experiment ? `${m.title} — ${baseName(m.experiment)}` : m.title, formatAlone(num(row, m.name), m.unit)]), ...(facts?.(row) ?? [])],
 			};
 		}}
 		onMenu={(i, x, y) => {

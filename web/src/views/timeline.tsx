@@ -5,7 +5,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { grey, kindColour, nameColour, ompState, ompStateName, stateColour, stateName, stateOrder } from '../colour';
+import { grey, kindColour, nameColour, ompShares, ompStateName, stateColour, stateName, stateOrder } from '../colour';
 import { conjunction } from '../filter';
 import { baseName, fitName, formatAlone, formatTime, ticks } from '../format';
 import { useKeys } from '../keys';
@@ -104,16 +104,19 @@ export function Timeline(): JSX.Element {
 	const hasMpi = has('mpi');
 	const messageQuery = useInTime('mpimessages', 'messages', FEW_MESSAGES, hasMpi && param('msg') !== '0' ? all : null, asked);
 	const messages = useMemo(() => (messageQuery.result && all ? readMessages(messageQuery.result, all.lanes) : []), [messageQuery.result, all]);
+	// States of OpenMP are told by the functions of user mode, and those of threads.
+	const hasStates = has('omp') && param('vm') !== 'machine';
+	const colours = coloursOf(param('tc'), hasStates);
 	const tools = <>
 		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['experiment', 'experiments'], ['cpu', 'processors'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
-		<Choice label="Colours" value={param('tc') || 'state'} options={[['state', 'states'], ['function', 'functions'], ...(has('omp') ? [['omp', 'states of OpenMP'] as [string, string]] : [])]} onChange={(v) => patch({ tc: v === 'state' ? undefined : v })} />
+		<Choice label="Colours" value={colours} options={[['state', 'states'], ['function', 'functions'], ...(hasStates ? [['omp', 'states of OpenMP'] as [string, string]] : [])]} onChange={(v) => patch({ tc: v === 'state' ? undefined : v })} />
 		<Choice label="Kinds of data" value={param('kinds')} options={[['', 'locks and I/O'], ['1', 'all'], ['0', 'none']]} onChange={(v) => patch({ kinds: v || undefined })} />
 		<Toggle label="Stacks" on={param('stacks') !== '0'} title="Call stacks as a flame chart, when zoomed in" onChange={(on) => patch({ stacks: on ? undefined : '0' })} />
 		{hasMpi && <Toggle label="Messages" on={param('msg') !== '0'} title="Messages of MPI as lines from who sends to who receives" onChange={(on) => patch({ msg: on ? undefined : '0' })} />}
 		<span class="hint">drag: range · Ctrl+wheel or <kbd>+</kbd> <kbd>−</kbd>: zoom · <kbd>a</kbd> <kbd>d</kbd>: move · <kbd>0</kbd>: all</span>
 	</>;
 	return <Frame query={laneCount ? wholeQuery : lanesQuery} command="timeline" tools={tools} count={() => all?.lanes.length ?? laneCount} show={() => all && (
-		<Picture all={all} detail={detail} refined={refined} onSight={most < CELLS ? setSight : null} events={events} bands={bands} messages={messages} collections={collections} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery].some((q) => q.busy) || messageQuery.busy || heldQuery.busy} />
+		<Picture all={all} detail={detail} refined={refined} onSight={most < CELLS ? setSight : null} events={events} bands={bands} messages={messages} collections={collections} samples={samples} colours={colours} grouping={grouping} canvas={canvas} painter={painter} busy={[nearQuery, eventsQuery, bandsQuery, heapQuery].some((q) => q.busy) || messageQuery.busy || heldQuery.busy} />
 	)} />;
 }
 
@@ -131,7 +134,7 @@ function useInTime(command: string, counted: string, most: number, all: Cells | 
 }
 
 interface PictureProps {
-	all: Cells; detail: Cells | null; refined: boolean; onSight: ((lanes: Lane[]) => void) | null; events: Events | null; bands: Events | null; messages: Message[]; collections: Collection[]; samples: Strip[]; grouping: Grouping; busy: boolean;
+	all: Cells; detail: Cells | null; refined: boolean; onSight: ((lanes: Lane[]) => void) | null; events: Events | null; bands: Events | null; messages: Message[]; collections: Collection[]; samples: Strip[]; colours: Colours; grouping: Grouping; busy: boolean;
 	canvas: { current: HTMLCanvasElement | null }; painter: { current: ((pen: Pen) => void) | null };
 }
 
@@ -145,7 +148,7 @@ interface Placed { lane: Lane; y: number; height: number; kinds: string[]; chart
 
 const AXIS = 20;
 
-function Picture({ all, detail, refined, onSight, events, bands, messages, collections, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
+function Picture({ all, detail, refined, onSight, events, bands, messages, collections, samples, colours, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
 	const rh = rowHeight.value;
 	const limits: Range = { from: all.begin, to: all.end };
 	const asked: Range = param('t0') ? { from: Number(param('t0')), to: Number(param('t1')) } : limits;
@@ -164,7 +167,6 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 	const find = matcher(param('q'));
 	const several = haveSeveral(all.lanes);
 	const lanes = useMemo(() => groupLanes(all, grouping, founderOf(catalogue.value?.processes ?? [])).filter((l) => !find || find(l.name) || find(laneLabel(l, several))), [all, grouping, catalogue.value, param('q')]);
-	const colours = coloursOf(param('tc'));
 	const most = useMemo(() => (colours === 'function' ? mostOf(all) : []), [all, colours]);
 	const rowKinds = kindRows(param('kinds'));
 	const stacksShown = param('stacks') !== '0' && events !== null;
@@ -370,7 +372,7 @@ function Picture({ all, detail, refined, onSight, events, bands, messages, colle
 		<div class="picture timeline">
 			<div class="scroll" ref={scroll} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
 				<div class="sticky"><Canvas canvasRef={canvas} label={`Timeline of ${lanes.length} rows; ${grouping === 'cpu' ? 'CPUs' : 'Threads'} and Seconds have the same as tables`} paint={paint}
-					redraw={[all, detail, refined, events, messages, message, collections, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
+					redraw={[all, detail, refined, events, messages, message, collections, samples, placed, view, picked, hover, chosen, top, colours, rh]}
 					onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setHover(null)} onContextMenu={menu}
 					onDblClick={() => { if (picked) commit(picked); else zoomBy(0.4); }}
 					onWheel={(e) => {
@@ -444,7 +446,7 @@ interface Scene {
 
 // What a row's colours tell: the states of the clock, or what took most of each cell: the function, or by it the state of OpenMP.
 type Colours = 'state' | 'function' | 'omp';
-const coloursOf = (chosen: string): Colours => (chosen === 'function' || chosen === 'omp' ? chosen : 'state');
+const coloursOf = (chosen: string, hasStates: boolean): Colours => (chosen === 'function' || (chosen === 'omp' && hasStates) ? chosen : 'state');
 
 const timeToX = (view: Range, width: number, t: number): number => GUTTER + ((t - view.from) / (view.to - view.from || 1)) * (width - GUTTER);
 
@@ -534,6 +536,7 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 }
 
 function paintBand(pen: Pen, e: Event, y: number, height: number, x: (t: number) => number): void {
+	if (x(e.end) < GUTTER) return; // it ended before what is seen
 	const a = Math.max(GUTTER, x(e.begin));
 	const b = Math.min(pen.width, Math.max(x(e.end), a + 1.5));
 	// One that follows at once is told from it.
@@ -559,12 +562,18 @@ function paintMost(pen: Pen, s: Scene, cells: Cells, members: number[], c: numbe
 	for (const m of members) {
 		const f = cells.functions[cells.fn[m * cells.count + c]!];
 		if (!f) continue;
-		const colour = s.colours === 'omp' ? stateColour(ompState(f.name), dark.value) : nameColour(f.name, dark.value);
-		if (members.length === 1) pen.rect(a, up - height, width, height, colour);
-		else heights.set(colour, (heights.get(colour) ?? 0) + height / members.length);
+		const shares: [string, number][] = s.colours === 'omp' ? ompShares(f.name, statesOf(cells, m, c)).map(([state, share]) => [stateColour(state, dark.value), share]) : [[nameColour(f.name, dark.value), 1]];
+		for (const [colour, share] of shares) heights.set(colour, (heights.get(colour) ?? 0) + (share * height) / members.length);
 	}
-	for (const [colour, h] of [...heights].sort(([, h], [, other]) => other - h)) pen.rect(a, up -= h, width, h, colour);
+	const order = [...heights];
+	if (s.colours === 'omp') order.sort(([colour], [other]) => ompOrder(colour) - ompOrder(other));
+	else order.sort(([, h], [, other]) => other - h);
+	for (const [colour, h] of order) pen.rect(a, up -= h, width, h, colour);
 }
+
+const statesOf = (cells: Cells, member: number, cell: number): [string, number][] => stateOrder.map((state, k) => [state, cells.states[k]![member * cells.count + cell]!]);
+// Work lies below, so that it has one edge; what is off the processor on top.
+const ompOrder = (colour: string): number => Object.keys(ompStateName).findIndex((state) => stateColour(state, dark.value) === colour);
 
 // States are stacked.
 function paintCells(pen: Pen, s: Scene, p: Placed, y: number, bar: number, cells: Cells, from: number, to: number, x: (t: number) => number): void {

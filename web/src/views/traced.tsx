@@ -2,6 +2,7 @@
 // What was traced: the heap, locks, input and output.
 
 import type { JSX } from 'preact';
+import { holds } from '../api';
 import * as filter from '../filter';
 import { formatAlone } from '../format';
 import { useQuery } from '../query';
@@ -11,9 +12,10 @@ import type { Metric, Result, Row } from '../types';
 import { num, str } from '../types';
 import { expressionMenu, lockMenu } from '../ui/actions';
 import type { Menu } from '../ui/menu';
+import { Each, spreadCompared } from '../ui/compared';
 import { Course, HeatTable, Histogram, type Bin } from '../ui/charts';
 import { metricColumns } from '../ui/table';
-import { Frame, Tabs, usePublish } from '../ui/view';
+import { Frame, held, Tabs, usePublish } from '../ui/view';
 import { List } from './list';
 import { IndexObject } from './objects';
 import { StackTable } from './stacks';
@@ -28,8 +30,9 @@ const PEAK_STACKS = 500; // a program may have one for each block that it has
 export const hasJavaHeap = (): boolean => catalogue.value?.metrics.some((m) => /jalloc/.test(m.name)) ?? false;
 
 export function Heap(): JSX.Element {
-	const tabs = !hasJavaHeap() ? heapTabs : whyNot('heapstat') ? [javaTab] : [...heapTabs, javaTab];
-	const tab = param('heap') || tabs[0]![0];
+	const all = !hasJavaHeap() ? heapTabs : whyNot('heapstat') ? [javaTab] : [...heapTabs, javaTab];
+	const tabs = held(all, (tab) => (tab === 'JClasses' ? ['indxobj', tab] : [tab]));
+	const tab = param('heap') || (tabs[0] ?? all[0]!)[0];
 	const tools = <Tabs key_="heap" tabs={tabs} now={tab} />;
 	return tab === 'JClasses' ? <div class="stackview"><div class="tools">{tools}</div><IndexObject name="JClasses" title="Java classes" /></div> : <NativeHeap key={tab} tab={tab} tools={tools} />;
 }
@@ -43,13 +46,14 @@ function NativeHeap({ tab, tools }: { tab: string; tools: JSX.Element }): JSX.El
 
 function HeapStacks({ result, tab }: { result: Result; tab: string }): JSX.Element {
 	const total = result.total as Row;
-	const metrics = tab === 'leaks' ? [bytes('Bytes', 'bytes'), count('Blocks', 'instances')]
-		: [bytes('Bytes', 'bytes'), count('Blocks', 'instances'), bytes('Bytes Leaked', 'leaked_bytes'), count('Blocks Leaked', 'leaked_instances')];
+	const all = spreadCompared(result.rows, [bytes('Bytes', 'bytes'), count('Blocks', 'instances')], 'compared');
+	const leaked = tab === 'leaks' ? { rows: all.rows, metrics: [] } : spreadCompared(all.rows, [bytes('Bytes Leaked', 'leaked_bytes'), count('Blocks Leaked', 'leaked_instances')], 'leaked_compared');
+	const metrics = [...all.metrics, ...leaked.metrics];
 	const fates = tab === 'leaks' ? result.rows.reduce((sum, r) => sum.set(str(r, 'fate'), (sum.get(str(r, 'fate')) ?? 0) + num(r, 'bytes')), new Map<string, number>()) : null;
 	return <>
 		<p class="line">{tab === 'leaks' ? 'Lost' : 'Allocated'}: {formatAlone(num(total, 'bytes'), 'bytes')} in {num(total, 'instances').toLocaleString('en-US')} blocks
 			{fates && [...fates].map(([fate, v]) => <span> · {fate} {formatAlone(v, 'bytes')}</span>)}</p>
-		<StackTable label={tab} rows={result.rows} key_="stack" metrics={metrics} facts={(row) => (str(row, 'fate') ? [['Fate', str(row, 'fate')]] : [])}
+		<StackTable label={tab} rows={leaked.rows} key_="stack" metrics={metrics} facts={(row) => (str(row, 'fate') ? [['Fate', str(row, 'fate')]] : [])}
 			extra={tab === 'leaks' ? [{ key: 'fate', title: 'Fate', full: 'Whether something still points to it', unit: 'text', scale: { unit: '', factor: 1, decimals: 0 }, max: 0, total: 0, tone: 'e', form: 'value', width: 16, text: (r) => str(r, 'fate') }] : []} />
 	</>;
 }
@@ -66,7 +70,7 @@ const rangeBins = (list: unknown): Bin[] =>
 	(Array.isArray(list) ? (list as Row[]) : []).map((r) => ({ label: str(r, 'range'), value: num(r, 'blocks'), other: num(r, 'bytes') }));
 
 function HeapStatistics({ result }: { result: Result }): JSX.Element {
-	return <div class="scrolled">{result.rows.map((row) => <HeapOfOne row={row} />)}</div>;
+	return <div class="scrolled"><Each rows={result.rows} show={(rows) => rows.map((row) => <HeapOfOne row={row} />)} /></div>;
 }
 
 function HeapOfOne({ row }: { row: Row }): JSX.Element {
@@ -112,7 +116,7 @@ export function Locks(): JSX.Element {
 					choose(row, result);
 				}}
 				menu={(row, result) => (row.name === '<Total>' ? [] : [{ text: 'Who waited for whom', run: () => choose(row, result) }, null, ...lockMenu(row.name ?? '')])} />
-			{chosen && <OneLock name={chosen} />}
+			{chosen && holds('lock', chosen) && <OneLock name={chosen} />}
 		</div>
 	);
 }
@@ -120,19 +124,22 @@ export function Locks(): JSX.Element {
 function OneLock({ name }: { name: string }): JSX.Element {
 	const req = request(state.value, { plain: true, limit: 200 }, ['lock', name]);
 	const query = useQuery(req).value;
-	return <Frame query={query} command="lock" show={([result]) => {
-		const rows = result!.rows;
-		const pairs = rows.filter((r) => r.waiter !== undefined);
-		const waits = rows.filter((r) => Array.isArray(r.frames) && r.held === undefined);
-		const holders = rows.filter((r) => Array.isArray(r.frames) && r.held !== undefined);
-		const metrics: Metric[] = [{ name: 'sync', title: 'Wait Time', unit: 's' }, { name: 'syncn', title: 'Waits', unit: 'count' }, { name: 'longest', title: 'Longest', unit: 's' }];
-		return <div class="onelock"><h3>{str(rows[0], 'name')}: {formatAlone(num(rows[0], 'sync'), 's')} in {num(rows[0], 'syncn') === 1 ? '1 wait' : `${num(rows[0], 'syncn').toLocaleString('en-US')} waits, the longest ${formatAlone(num(rows[0], 'longest'), 's')}`}</h3>
-			<div class="cols">
-				<Matrix pairs={pairs} />
-				<div class="inner wide"><h3>Where they waited</h3><StackTable label="Waits" rows={waits} key_="frames" metrics={metrics} total={rows[0]} /></div>
-				{holders.length > 0 && <div class="inner wide"><h3>What holders did meanwhile</h3><StackTable label="Holders" rows={holders} key_="frames" metrics={[{ name: 'held', title: 'Others Waited', unit: 's' }]} total={{ held: num(rows[0], 'sync') }} /></div>}
-			</div></div>;
-	}} />;
+	return <Frame query={query} command="lock" show={([result]) => <div class="onelock">{(result!.each ?? [result!]).map((one) => <WaitsForLock rows={one.rows} />)}</div>} />;
+}
+
+// In one experiment, where several are compared: its name is with the lock's.
+function WaitsForLock({ rows }: { rows: Row[] }): JSX.Element {
+	const pairs = rows.filter((r) => r.waiter !== undefined);
+	const waits = rows.filter((r) => Array.isArray(r.frames) && r.held === undefined);
+	const holders = rows.filter((r) => Array.isArray(r.frames) && r.held !== undefined);
+	const metrics: Metric[] = [{ name: 'sync', title: 'Wait Time', unit: 's' }, { name: 'syncn', title: 'Waits', unit: 'count' }, { name: 'longest', title: 'Longest', unit: 's' }];
+	const whose = str(rows[0], 'experiment');
+	return <section><h3>{whose && `${whose} — `}{str(rows[0], 'name')}: {formatAlone(num(rows[0], 'sync'), 's')} in {num(rows[0], 'syncn') === 1 ? '1 wait' : `${num(rows[0], 'syncn').toLocaleString('en-US')} waits, the longest ${formatAlone(num(rows[0], 'longest'), 's')}`}</h3>
+		<div class="cols">
+			<Matrix pairs={pairs} />
+			<div class="inner wide"><h3>Where they waited</h3><StackTable label="Waits" rows={waits} key_="frames" metrics={metrics} total={rows[0]} /></div>
+			{holders.length > 0 && <div class="inner wide"><h3>What holders did meanwhile</h3><StackTable label="Holders" rows={holders} key_="frames" metrics={[{ name: 'held', title: 'Others Waited', unit: 's' }]} total={{ held: num(rows[0], 'sync') }} /></div>}
+		</div></section>;
 }
 
 const shortThread = (name: string): string => /Thread (\d+)/.exec(name)?.[0].replace('Thread ', 'T') ?? name;
@@ -150,7 +157,7 @@ function Matrix({ pairs }: { pairs: Row[] }): JSX.Element | null {
 const ioTabs: [string, string][] = [['ioactivity', 'Files'], ['iodetail', 'Descriptors'], ['iocallstack', 'Call stacks'], ['iostat', 'Sizes and times']];
 export function InputOutput(): JSX.Element {
 	const tab = param('io') || 'ioactivity';
-	const tools = <Tabs key_="io" tabs={ioTabs} now={tab} />;
+	const tools = <Tabs key_="io" tabs={held(ioTabs)} now={tab} />;
 	if (tab === 'iostat') return <IoStatistics tools={tools} />;
 	if (tab === 'iocallstack') return <IoStacks tools={tools} />;
 	return <List command={[tab]} label="Files" nameTitle="File" tools={tools} wish={{ plain: true, limit: 3000 }} sortable={false}
@@ -167,9 +174,11 @@ function IoStacks({ tools }: { tools: JSX.Element }): JSX.Element {
 	const req = request(state.value, { plain: true, limit: 2000 }, ['iocallstack']);
 	const query = useQuery(req).value;
 	usePublish(req);
-	return <Frame query={query} command="iocallstack" tools={tools} show={([result]) => (
-		<StackTable label="Call stacks of I/O" rows={result!.rows} key_="frames" metrics={result!.metrics.filter((m) => m.unit !== 'text' && num(result!.rows[0], m.name) > 0)} total={result!.rows[0]} />
-	)} />;
+	return <Frame query={query} command="iocallstack" tools={tools} show={([result]) => {
+		const metrics = result!.metrics.filter((m) => m.unit !== 'text' && result!.rows.some((r) => num(r, m.name) > 0));
+		const table = (rows: Row[]): JSX.Element => <StackTable label="Call stacks of I/O" rows={rows} key_="frames" metrics={metrics} total={rows[0]} />;
+		return str(result!.rows[0], 'experiment') ? <div class="scrolled"><Each rows={result!.rows} show={(rows) => <div class="inner">{table(rows)}</div>} /></div> : table(result!.rows);
+	}} />;
 }
 
 function IoStatistics({ tools }: { tools: JSX.Element }): JSX.Element {
@@ -177,10 +186,12 @@ function IoStatistics({ tools }: { tools: JSX.Element }): JSX.Element {
 	const query = useQuery(req).value;
 	usePublish(req);
 	return <Frame query={query} command="iostat" tools={tools} show={([result]) => (
-		<div class="scrolled">{result!.rows.filter((r) => num(r, 'calls') > 0).map((r) => <section class="iogroup"><h2>{str(r, 'group')}: {num(r, 'calls').toLocaleString('en-US')} calls, {formatAlone(num(r, 'bytes'), 'bytes')}, {formatAlone(num(r, 'time_s'), 's')}, the longest {formatAlone(num(r, 'longest_s'), 's')}</h2>
+		<div class="scrolled"><Each rows={result!.rows} show={(rows) => <>{rows.filter((r) => num(r, 'calls') > 0).map((r) => <section class="iogroup"><h2>{str(r, 'group')}: {num(r, 'calls').toLocaleString('en-US')} calls, {formatAlone(num(r, 'bytes'), 'bytes')}, {formatAlone(num(r, 'time_s'), 's')}, the longest {formatAlone(num(r, 'longest_s'), 's')}</h2>
 			<div class="cols"><Histogram title="Sizes" bins={bins(r.sizes, 'bytes', 'calls')} unit="count" /><Histogram title="Durations" bins={bins(r.times, 's', 'calls')} unit="count" /></div></section>)}
-			{((result!.errors as Row[] | undefined) ?? []).length > 0 && <section><h2>Errors</h2><table class="plain"><tbody>{(result!.errors as Row[]).map((e) => <tr><td>{str(e, 'name')}</td><td class="n">{num(e, 'calls')}</td><td class="n">{formatAlone(num(e, 'time_s'), 's')}</td></tr>)}</tbody></table></section>}
-		</div>
+			{errorsOf(result!, rows).length > 0 && <section><h2>Errors</h2><table class="plain"><tbody>{errorsOf(result!, rows).map((e) => <tr><td>{str(e, 'name')}</td><td class="n">{num(e, 'calls')}</td><td class="n">{formatAlone(num(e, 'time_s'), 's')}</td></tr>)}</tbody></table></section>}
+			</>} /></div>
 	)} />;
 }
+
+const errorsOf = (result: Result, rows: Row[]): Row[] => ((rows.find((r) => r.errors) ?? result).errors as Row[] | undefined) ?? [];
 

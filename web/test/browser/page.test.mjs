@@ -281,16 +281,33 @@ test('OpenMP: regions, tasks, and view modes are those of print', { skip: !exist
 	const wide = (await page.$eval('.timeline canvas', (c) => c.clientWidth)) - 178;
 	const drawn = bands.reduce((a, b) => a + b + 1, 0) / wide * (time.end_s - time.begin_s);
 	assert.ok(Math.abs(drawn - regions.rows[0].duration) < 0.02 * time.end_s, `${drawn} s, not ${regions.rows[0].duration}`);
-	// By the states of OpenMP: as much of the colour of barriers as there is time at them, of that of work what the threads compute.
+	// By the states of OpenMP: as much of the colour of barriers as there is time at them, of that of work what the threads compute; the rest
+	// of their time they were off the processor. A cell is divided by height.
 	await go(page, 'timeline?tc=omp&stacks=0');
 	assert.match(await page.textContent('.legend'), /work.*waits at a barrier.*idle/);
 	const states = await wordsOfPicture(page);
-	const [total, ...functions] = print(['omp.1.er'], '-metrics', 'e.total:name', '-functions').at(-1).rows;
-	const seconds = (what) => functions.filter((r) => what(r.name)).reduce((sum, r) => sum + r['e.total'], 0);
-	for (const [colour, expected] of [['#e69f00', seconds((name) => /^<OMP-implicit_barrier>/.test(name))], ['#0072b2', seconds((name) => !/^<OMP-/.test(name))]]) {
-		const widths = [...states.matchAll(new RegExp(`<rect [^>]*fill="${colour}"[^>]*>`, 'g'))].map((m) => Number(/width="([\d.]+)"/.exec(m[0])[1]) - 0.3);
-		const shown = widths.reduce((a, b) => a + b, 0) / wide * (time.end_s - time.begin_s);
+	const [total, ...functions] = print(['omp.1.er'], '-metrics', 'e.total:e.totalcpu:name', '-functions').at(-1).rows;
+	const seconds = (metric, what) => functions.filter((r) => what(r.name)).reduce((sum, r) => sum + r[metric], 0);
+	const own = (name) => !/^<OMP-/.test(name);
+	const number = (rect, key) => Number(new RegExp(` ${key}="([\\d.]+)"`).exec(rect)[1]);
+	const rects = [...states.matchAll(/<rect [^>]*>/g)].map((m) => m[0]);
+	for (const [colour, expected] of [['#e69f00', seconds('e.total', (name) => /^<OMP-implicit_barrier>/.test(name))], ['#0072b2', seconds('e.totalcpu', own)],
+		['#7a7f87', seconds('e.total', own) - seconds('e.totalcpu', own)]]) {
+		const areas = rects.filter((r) => r.includes(`fill="${colour}"`)).map((r) => (number(r, 'width') - 0.3) * number(r, 'height') / 25);
+		const shown = areas.reduce((a, b) => a + b, 0) / wide * (time.end_s - time.begin_s);
 		assert.ok(Math.abs(shown - expected) < 0.05 * total['e.total'], `${colour}: ${shown} s, not ${expected}`);
+	}
+	// After the last region there is no band of one.
+	const ends = print(['omp.1.er'], '-timeline', '-events', '1', '8000').at(-1).rows.filter((r) => r.kind === 'omp').map((r) => r.end_s);
+	const last = Math.max(...ends) + (time.end_s - Math.max(...ends)) / 10;
+	await go(page, `timeline?t0=${last.toFixed(9)}&t1=${time.end_s.toFixed(9)}`);
+	assert.ok(ends.length >= 10 && last < time.end_s);
+	assert.ok(!(await wordsOfPicture(page)).includes('#6a51a3'), 'a band of a region that has ended');
+	// What neither machine mode nor rows of processors have is neither chosen nor drawn.
+	for (const other of ['vm=machine', 'rows=cpu']) {
+		await go(page, `timeline?tc=omp&stacks=0&${other}`);
+		assert.deepEqual(await page.$$eval('.choice:has-text("Colours") option', (list) => list.map((o) => [o.value, o.selected])), [['state', true], ['function', false]], other);
+		assert.doesNotMatch(await page.textContent('.legend'), /barrier/, other);
 	}
 	for (const mode of ['user', 'expert', 'machine']) {
 		await go(page, `functions?vm=${mode}`);
@@ -724,9 +741,26 @@ test('Java: garbage collections are bands as long as they were, told at a click,
 	await go(page, `functions?m=e.total%3Aname&f=${encodeURIComponent(expression)}`);
 	await sameAsPrint(page, 'Functions', print(['java.1.er'], '-metrics', 'e.total:name', '-filters', `EXPID == 1 && GCEVENT == ${number}`, '-functions').at(-1));
 	// Of the heap Java's objects alone were recorded.
+	await go(page, 'overview');
 	await page.click('.nav a:not(.off):text-is("Heap")');
 	await settled(page);
-	await sameAsPrint(page, 'Java classes', print(['java.1.er'], '-indxobj', 'JClasses').at(-1));
+	const classes = print(['java.1.er'], '-indxobj', 'JClasses').at(-1);
+	await sameAsPrint(page, 'Java classes', classes);
+	assert.match(await page.textContent('.charttext'), /Java Bytes Allocated/);
+	// Without a class: what has none, as the clock's events, stays.
+	const { name } = classes.rows.find((r) => /^[\w.]+(\[\])*$/.test(r.name));
+	await page.click(`[aria-label="Java classes"] [role=row][id]:has(.name[title="${name}"])`, { button: 'right' });
+	await page.click(`role=menuitem[name="Without “${name}”"]`);
+	await settled(page);
+	const without = await page.textContent('.chip .text');
+	assert.ok(without.includes(`JCLASS("${name.replace(/[.[\]]/g, '\\$&')}")`), without);
+	const left = print(['java.1.er'], '-metrics', 'e.totalcpu:e.jallocbytes:name', '-filters', without, '-limit', '1', '-functions').at(-1).rows[0];
+	const before = print(['java.1.er'], '-metrics', 'e.totalcpu:e.jallocbytes:name', '-limit', '1', '-functions').at(-1).rows[0];
+	near(left['e.totalcpu'], before['e.totalcpu'], 'CPU time without a class');
+	assert.equal(left['e.jallocbytes'], before['e.jallocbytes'] - classes.rows.find((r) => r.name === name)['e.jallocbytes']);
+	await go(page, 'timeline?kinds=1');
+	assert.match(await page.textContent('.legend'), /objects of Java/);
+	assert.ok((await wordsOfPicture(page)).includes('fill="#66a61e"'));
 	await go(page, 'overview');
 	const told = print(['java.1.er'], '-report').at(-1).rows.find((r) => r.section === 'collections');
 	assert.match(await page.textContent('.overview section:has(h2:text-is("Garbage collections")) p'), new RegExp(`^${told.calls}, together [^%]*, ${told.percent.toFixed(1)}%`));
@@ -795,6 +829,57 @@ test('experiments are compared as compare does, and the base is chosen', async (
 	await sameAsPrint(page, 'Functions', print(['clock.1.er', 'all.1.er'], '-metrics', 'e.totalcpu:name', '-compare', 'delta', '-functions').at(-1));
 	await go(page, 'flame?e=all.1.er&e=clock.1.er&cmp=on');
 	assert.match(await page.textContent('.tools'), /blue less, red more/);
+	await closePage(page);
+});
+
+test('a click on the column of a compared experiment sorts by its metric, in all views', async () => {
+	const page = await openPage(server, 'functions?e=all.1.er&e=clock.1.er&cmp=on&m=e.totalcpu:e.user:name');
+	await page.click('[aria-label="Functions"] [role=columnheader][title*="User"][title$="clock.1.er"] button');
+	await settled(page);
+	assert.ok((await page.textContent('.status')).includes('-sort e.user '), await page.textContent('.status'));
+	await sameAsPrint(page, 'Functions', print(['all.1.er', 'clock.1.er'], '-metrics', 'e.totalcpu:e.user:name', '-compare', 'on', '-sort', 'e.user', '-functions').at(-1));
+	assert.deepEqual(await page.$$eval('[aria-label="Functions"] [aria-sort=descending]', (list) => list.map((e) => e.title.replace(/ —.*/, ''))), ['Exclusive User CPU Time', 'Exclusive User CPU Time']);
+	// An address of old has the column's key.
+	for (const view of ['functions', 'flame', 'calltree', 'callers?fn=crunch', 'both?fn=crunch', 'threads']) {
+		await go(page, `${view}${view.includes('?') ? '&' : '?'}e=all.1.er&e=clock.1.er&cmp=delta&sort=e.user.2`);
+		assert.equal(await page.$$eval('.empty, .problem', (e) => e.length), 0, `${view}: ${await page.textContent('.viewbox')}`);
+	}
+	await closePage(page);
+});
+
+test('what is told of one compared experiment after the other has the name of each, with its own values', async () => {
+	const both = ['all.1.er', 'again.1.er'];
+	const page = await openPage(server, `locks?${both.map((e) => `e=${e}`).join('&')}&cmp=on&lock=1`);
+	const own = (name, ...command) => print([name], ...command).at(-1);
+	const headings = (selector) => page.$$eval(selector, (list) => list.map((e) => e.textContent));
+	await page.waitForSelector('.onelock h3');
+	assert.deepEqual((await headings('.onelock > section > h3')).map((text) => text.replace(/ — .*/, '')), both);
+	const { name } = print(both, '-compare', 'on', '-locks').at(-1).rows[1];
+	for (const [i, text] of (await headings('.onelock > section > h3')).entries()) {
+		const waits = own(both[i], '-locks').rows.find((r) => r.name === name).syncn;
+		assert.ok(text.includes(` ${name}: `) && text.includes(waits === 1 ? ' 1 wait' : ` ${waits.toLocaleString('en-US')} waits`), text);
+	}
+	const at = (view) => go(page, `${view}&${both.map((e) => `e=${e}`).join('&')}&cmp=on`);
+	await at('io?io=iocallstack');
+	assert.deepEqual(await headings('.each > h2'), both);
+	const totals = await page.$$eval('.each', (list) => list.map((e) => [...e.querySelectorAll('[role=row][id]')].filter((r) => r.textContent.includes('<Total>')).map((r) => r.querySelector('.c.n').title)));
+	for (const [i, tips] of totals.entries()) {
+		const { metrics, rows } = own(both[i], '-iocallstack');
+		assert.equal(tips.length, 1, 'one total for each');
+		assert.match(tips[0], / · 100(\.0)?% of the total/);
+		near(valueOf(tips[0]), rows[0][metrics.find((m) => rows[0][m.name] > 0).name], both[i]);
+	}
+	await at('io?io=iostat');
+	assert.deepEqual(await headings('.each > h2'), both);
+	assert.deepEqual(await page.$$eval('.each', (list) => list.map((e) => e.querySelectorAll('.iogroup').length)), both.map((e) => own(e, '-iostat').rows.filter((r) => r.calls > 0).length));
+	await at('heap?heap=heapstat');
+	assert.deepEqual(await headings('.each > h2'), both);
+	await at('heap?heap=leaks');
+	const columns = await page.$$eval('[aria-label="leaks"] [role=columnheader]', (list) => list.map((e) => e.title));
+	assert.deepEqual(columns.slice(0, 4), ['Bytes', 'Blocks'].flatMap((title) => both.map((e) => `${title} — ${e}`)));
+	const leaks = print(both, '-compare', 'on', '-leaks').at(-1).rows;
+	const shown = await page.$$eval('[aria-label="leaks"] [role=row][id]', (rows) => rows.map((r) => [...r.querySelectorAll('.c.n')].slice(0, 2).map((c) => c.title)));
+	for (const [i, tips] of shown.entries()) assert.deepEqual(tips.map(valueOf), leaks[i].compared.map((c) => c.bytes));
 	await closePage(page);
 });
 
@@ -973,6 +1058,20 @@ test('the page in one file shows its answers and asks nobody', async () => {
 		await page.click('nav a[href="#v1/callers"]');
 		await settled(page);
 		assert.equal((await rowsOf(page, 'Function'))[0]?.name, row.name);
+	}
+	// What is offered is there, in all views and their parts; what is not there is grey and says why.
+	const entries = await page.$$eval('nav a', (list) => list.map((a) => ({ view: a.getAttribute('href'), off: a.classList.contains('off'), title: a.title })));
+	assert.ok(entries.some((e) => e.off && /fixed answers/.test(e.title)) && entries.filter((e) => !e.off).length > 12);
+	const ofFunctions = /source|disassembly|both|callers/; // the hottest functions alone
+	for (const { view } of entries.filter((e) => !e.off && !ofFunctions.test(e.view))) {
+		await page.click(`nav a[href="${view}"]`);
+		await settled(page);
+		const parts = await page.$$eval('.tools .seg[role=group]:not([aria-label]) button', (list) => list.map((b) => b.textContent));
+		for (const part of parts.length ? parts : ['']) {
+			if (part) await page.click(`.tools .seg button:text-is("${part}")`);
+			await settled(page);
+			assert.doesNotMatch(await page.textContent('.viewbox'), /fixed answers/, `${view} ${part}`);
+		}
 	}
 	assert.deepEqual(asked.filter((u) => !u.startsWith('file:') && !u.startsWith('data:')), []);
 	await closePage(page);

@@ -162,7 +162,7 @@ test('bands are of the kinds with few events, and only those are asked for', () 
 	assert.deepEqual(bandsOf({ io: 5000, sync: 10, mpi: 4000, clock: 3 }, 8000), ['sync', 'mpi']);
 	assert.deepEqual(bandsOf({ io: 9000, sync: 0 }, 8000), ['sync']);
 	assert.equal(onlyKinds(['sync', 'mpi']), 'HAS_PROP(STYPE) || HAS_PROP(MPITYPE)');
-	assert.equal(onlyKinds(['omp', 'sync']), '!(HAS_PROP(MSTATE) || HAS_PROP(HTYPE) || HAS_PROP(IOTYPE) || HAS_PROP(HWCTAG) || HAS_PROP(MPITYPE))');
+	assert.equal(onlyKinds(['omp', 'sync']), '!(HAS_PROP(MSTATE) || HAS_PROP(HTYPE) || HAS_PROP(JHCLASS) || HAS_PROP(IOTYPE) || HAS_PROP(HWCTAG) || HAS_PROP(MPITYPE))');
 });
 
 test('locks held are bands of their holders; those of threads without a lane are not shown', () => {

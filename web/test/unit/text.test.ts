@@ -2,18 +2,24 @@
 // Numbers, filters, addresses, command lines: what the page writes and reads.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JAVA, kindOf, nameColour, reserveHues, stateColour } from '../../src/colour';
+import { JAVA, kindOf, nameColour, ompShares, reserveHues, stateColour } from '../../src/colour';
 import * as filter from '../../src/filter';
 import { exact, fitName, formatAlone, formatValue, percent, scaleFor, ticks } from '../../src/format';
 import { formatFragment, parseFragment } from '../../src/fragment';
 import { highlight, highlightInstruction, jumpTarget } from '../../src/highlight';
 import { commandLine, functionRef, request } from '../../src/request';
 import { matcher } from '../../src/search';
+import { isSortedBy } from '../../src/types';
 
 test('a lock is chosen by its name, or by its address', () => {
 	assert.equal(filter.lock('log_lock (mutex)'), 'SLOCK IN LOCKNAME("log_lock")');
 	assert.equal(filter.lock('block from main + 0x1c, byte 8 (read lock, write lock)'), 'SLOCK IN LOCKNAME("block from main \\+ 0x1c, byte 8")');
 	assert.equal(filter.lock('0x55ff (condition)'), 'SOBJ == 0x55ff');
+});
+
+test('a class of Java is chosen by its name, and what has no class stays without it', () => {
+	assert.equal(filter.javaClass('byte[]'), 'JHCLASS IN JCLASS("byte\\[\\]")');
+	assert.equal(filter.without('JHCLASS', filter.javaClass('a.B$C')), '!(HAS_PROP(JHCLASS) && JHCLASS IN JCLASS("a\\.B\\$C"))');
 });
 
 test('names of functions lose arguments first, then what they are in, as far as there is room', () => {
@@ -33,6 +39,14 @@ test('OpenMP\'s waits have colours of states, other names those of their hash', 
 	assert.match(nameColour('work', false), /^oklch/);
 });
 
+test('a thread works for OpenMP while it is on a processor in the program\'s code; at a barrier it waits wherever it is', () => {
+	assert.deepEqual(ompShares('work', [['user', 0.5], ['system', 0.25], ['sleep', 0.25]]), [['user', 0.75], ['stop', 0.25]]);
+	assert.deepEqual(ompShares('clock_nanosleep', [['sleep', 0.5], ['wait', 0.1]]), [['stop', 1]]);
+	assert.deepEqual(ompShares('work', [['user', 0.3], ['lock', 0]]), [['user', 1]]);
+	assert.deepEqual(ompShares('<OMP-implicit_barrier>', [['user', 0.9], ['lock', 0.1]]), [['wait', 1]]);
+	assert.deepEqual(ompShares('<OMP-idle>', [['sleep', 1]]), [['sleep', 1]]);
+});
+
 test('methods of Java have a kind and a colour of their own among many load objects', () => {
 	const kinds = [JAVA, 'DYNAMIC_FUNCTIONS', '/usr/lib/libz.so.1', '/opt/java'].map((o) => kindOf(o, new Set(['/opt/java'])));
 	assert.deepEqual(kinds, ['java', 'runtime', 'library', 'program']);
@@ -43,6 +57,13 @@ test('methods of Java have a kind and a colour of their own among many load obje
 		const apart = Math.abs(hue(name) - hue(JAVA));
 		assert.ok(Math.min(apart, 360 - apart) >= 32, `${name}: ${hue(name)}, Java ${hue(JAVA)}`);
 	}
+});
+
+test('rows are sorted by a metric, whichever experiment\'s column was chosen', () => {
+	for (const [sort, key] of [['e.totalcpu', 'e.totalcpu.2'], ['-i.sync', 'i.sync.12'], ['e.totalcpu.2', 'e.totalcpu.1'], ['name', 'name']] as const) assert.ok(isSortedBy(sort, key), key);
+	for (const [sort, key] of [['e.totalcpu', 'i.totalcpu.2'], ['e.user', 'e.user2'], [undefined, 'e.user']] as const) assert.ok(!isSortedBy(sort, key), key);
+	const asked = request({ view: 'functions', experiments: [], filters: [], parked: [], p: { cmp: 'on', sort: '-e.totalcpu.2' } }, {}, ['functions']);
+	assert.deepEqual(asked.settings, [['compare', 'on'], ['sort', '-e.totalcpu']]);
 });
 
 test('a column has one unit, of its largest value', () => {
