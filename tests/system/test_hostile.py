@@ -346,15 +346,20 @@ RECORDINGS = {
 }
 
 
-def record(path, kind, number):
-    """An experiment with so many of a kind; its size."""
-    _, make, setting, _ = RECORDINGS[kind]
+def with_setting(path, name, files):
+    """A founder that was asked for a kind of data, with these files of it."""
     shutil.rmtree(path, ignore_errors=True)
     golden.founder(path)
     log = path / 'log.xml'
-    log.write_text(log.read_text().replace('<argument', f'<setting name="{setting}" value="all"/>\n<argument', 1))
-    for name, data in make(number).items():
-        golden.write(path, name, data)
+    log.write_text(log.read_text().replace('<argument', f'<setting name="{name}" value="all"/>\n<argument', 1))
+    for file, data in files.items():
+        golden.write(path, file, data)
+
+
+def record(path, kind, number):
+    """An experiment with so many of a kind; its size."""
+    _, make, setting, _ = RECORDINGS[kind]
+    with_setting(path, setting, make(number))
     return sum(file.stat().st_size for file in path.iterdir())
 
 
@@ -362,6 +367,54 @@ def record(path, kind, number):
 LARGE = {'events': 4 << 20, 'threads': 340000, 'stacks side by side': 500000, 'stacks in one another': 560000, 'samples': 23000, 'blocks': 1000000,
            'blocks of many threads': 250000, 'locks': 1000000, 'communicators': 130000, 'stacks in constructs': 134000, 'stacks in Java stacks': 250000,
            'files': 250000}
+
+
+# Records of each kind of data with an event that a view with lists of threads has, behind what says whose it is.
+FAR = golden.varint(0xffff << 32 | 1)  # of 64 bits: no thread and no construct has such a number
+OF_NO_THREAD = {
+    'heap': ('heaptrace', b'', b'\x60\1' + golden.zigzag(16) + golden.varint(64) + b'\0\0', ['-leaks', '-allocs', '-heapstat']),
+    'sync': ('synctrace', b'\x86\1' + golden.zigzag(16), b'\x60\1' + golden.zigzag(0) + b'\1\0' + golden.zigzag(0), ['-locks', '-lockholds', '-lock', '1']),
+    'io': ('iotrace', b'\x85\1\1a', b'\x60\1\1\1\1\1' + golden.zigzag(0) + b'\0', ['-ioactivity', '-iodetail', '-iocallstack']),
+    'counters': ('hwcounters', b'', b'\x60\1\0\1' + golden.zigzag(0), []),
+    'mpi': ('mpitrace', b'\x85\1\1a', b'\x60\1\1\1\2\4\3\1\0\0\0\0\0\0', ['-mpistat', '-mpimessages']),
+    'openmp': ('omptrace', b'', b'\x60\1\1\0\0\0\1\0\0\0\0\0\0\0', ['-OMP_preg', '-OMP_task', '-locks']),
+    'java_heap': ('jheaptrace', b'\x85\1\1a', b'\x60\1\1\x10\1\1', ['-jthreads']),
+}
+WITH_THREADS = ['-limit', '20', '-threads', '-timeline', '-timeline', '-events', '0', '50', '-stacks', '-statistics', '-functions', '-report']
+
+
+@test
+def threads_of_64_bits(t):
+    """Whoever is numbered so is no thread: what follows is damage, which is said, and what came before it is there."""
+    path = t.directory / 'hostile.er'
+    for kind, (name, before, event, views) in OF_NO_THREAD.items():
+        with_setting(path, kind, trace(name, before + b'\x80' + FAR + event))
+        _, _, messages = spend(t, 'print', *WITH_THREADS, *views, path)
+        lost = 1 + len(FAR) + len(event)
+        t.check(f'{name} is damaged: {lost} of its bytes could not be read' in messages, f'{kind}: {messages}')
+    events = golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2)
+    kept = golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2).block()
+    events.data += b'\x80' + FAR + b'\x0c\0\x40\1\0'
+    with_setting(path, 'clock', {'profile': golden.file_header('profile', 96) + events.block()})
+    _, _, messages = spend(t, 'print', *WITH_THREADS, path)
+    t.check(f'profile is damaged: {len(FAR) + 6} of its bytes could not be read' in messages, f'profile: {messages}')
+    damaged = t.print(path, '-threads')[0]['rows']
+    golden.write(path, 'profile', golden.file_header('profile', 96) + kept)
+    t.equal(damaged, t.print(path, '-threads')[0]['rows'], 'threads without what is damaged')
+
+
+@test
+def constructs_of_64_bits(t):
+    """An event in a construct of OpenMP whose number no construct can have: it is not known in which it was."""
+    path = t.directory / 'hostile.er'
+    events = golden.Events().thread(1, 12, 0)
+    events.data += b'\x87\1\3\2' + FAR * 2
+    profile = golden.file_header('profile', 96) + events.event(100, 100, 'user', 2).end(200).block()
+    with_setting(path, 'openmp', {'profile': profile, **trace('omptrace', OF_NO_THREAD['openmp'][2])})
+    for view in '-OMP_preg', '-OMP_task':
+        _, _, messages = spend(t, 'print', *WITH_THREADS, view, path)
+        names = [row['name'] for row in t.print(path, view)[0]['rows']]
+        t.check('<Unknown>' in names, f'{view}: {names} ({messages})')
 
 
 # Kinds of which even the least take no more than 8 times their size, beside what an experiment of nothing takes: how many, and what is asked.
@@ -535,11 +588,6 @@ def contexts(count):
     return {'profile': golden.file_header('profile', 96) + data.end(count).block()}
 
 
-def thread_numbers(count):
-    one = (b'\x80' + golden.varint(meet(i, 24)) + golden.varint(i + 12) + b'\0\x50\1\x81\1' for i in range(1, count + 1))
-    return {'profile': golden.file_header('profile', 96) + golden.block(b''.join(one), 1, 0)}
-
-
 def addresses_of_blocks(count):
     """Allocations whose addresses, times a factor that is known, are small numbers: without a secret all have one place."""
     factor, before, records = pow(0x9e3779b97f4a7c15, -1, 1 << 64), 0, []
@@ -552,11 +600,11 @@ def addresses_of_blocks(count):
 
 @test(alone=True)
 def numbers_that_meet(t):
-    """Addresses, contexts and threads that are made to share places in tables, as their hashes are known: each costs as much as any other."""
+    """Addresses and contexts that are made to share places in tables, as their hashes are known: each costs as much as any other."""
     path, empty = t.directory / 'hostile.er', t.directory / 'empty.er'
     golden.founder(empty)
     least = spend(t, 'print', '-functions', empty)[0]
-    for make in addresses, contexts, thread_numbers, addresses_of_blocks:
+    for make in addresses, contexts, addresses_of_blocks:
         spent = []
         for count in 20000, GROWTH * 20000:
             shutil.rmtree(path, ignore_errors=True)
