@@ -327,6 +327,13 @@ def in_java_stacks(count):
     return {'stacks': chain_and_leaves(count, 0x600000), 'profile': at_the_end_of_the_chain(count, lambda i: b'\2\1' + golden.varint(count + 2 + i))}
 
 
+def collections(count):
+    """Garbage collections of one thread."""
+    events = golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2)
+    events.data += b'\x8b\1\1' * count
+    return {'profile': golden.file_header('profile', 96) + events.end(200).block()}
+
+
 # What others than map.xml and log.xml tell, each in as few bytes as there can be: how many at first, the files, a setting, commands.
 RECORDINGS = {
     'events': (1 << 20, lambda n: {'profile': golden.file_header('profile', 96) + golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2).block()
@@ -341,6 +348,7 @@ RECORDINGS = {
     'blocks': (200000, lambda n: trace('heaptrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'heap', ['-leaks', '-allocs', '-heapstat', '-report']),
     'blocks of many threads': (20000, blocks_of_threads, 'heap', ['-leaks', '-functions']),
     'locks': (200000, lambda n: trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'sync', ['-locks', '-lockholds', '-functions', '-report']),
+    'collections': (100000, collections, 'java', ['-functions', '-gcevents', '-timeline', '-report']),
     'communicators': (20, lambda n: trace('mpitrace', communicators(n)), 'mpi', ['-mpistat', '-mpimatrix', '-mpiwaits', '-mpimessages', '-mpicomms', '-report']),
     'stacks in constructs': (2000, in_constructs, 'openmp', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
     'stacks in Java stacks': (2000, in_java_stacks, 'java', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
@@ -367,7 +375,7 @@ def record(path, kind, number):
 
 # So many of each kind make files of 3 to 4 MB.
 LARGE = {'events': 4 << 20, 'threads': 340000, 'stacks side by side': 500000, 'stacks in one another': 560000, 'samples': 23000, 'blocks': 1000000,
-           'blocks of many threads': 250000, 'locks': 1000000, 'communicators': 130000, 'stacks in constructs': 134000, 'stacks in Java stacks': 250000,
+           'blocks of many threads': 250000, 'locks': 1000000, 'collections': 1300000, 'communicators': 130000, 'stacks in constructs': 134000, 'stacks in Java stacks': 250000,
            'files': 250000}
 
 

@@ -199,12 +199,13 @@ static const char *collection_more(const struct collections *all, const struct c
 				   struct arena *arena)
 {
 	const double mib = 1024 * 1024;
-	const char *cause = collections_words(all, of->cause);
-	const char *collector = collections_words(all, of->collector);
-	const char *heap = of->before && of->after
+	const struct collection_more *more = collections_more(all, of);
+	const char *cause = collections_words(all, more->cause);
+	const char *collector = collections_words(all, more->collector);
+	const char *heap = more->before && more->after
 				   ? arena_printf(arena, ", heap %.1f MiB to %.1f MiB",
-						  (double)(of->before - 1) / mib,
-						  (double)(of->after - 1) / mib)
+						  (double)(more->before - 1) / mib,
+						  (double)(more->after - 1) / mib)
 				   : "";
 
 	return arena_printf(arena, "%s%s%s%s%s", *cause ? ", " : "", cause, heap,
