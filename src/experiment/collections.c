@@ -20,7 +20,7 @@ const uint8_t *collections_read(struct collections *collections, uint64_t thread
 	if (!in || begin > TIME_MAX_NS || duration > TIME_MAX_NS)
 		return NULL;
 	*vec_push(&collections->list) = (struct collection){
-		.begin_ns = begin, .end_ns = begin + duration, .thread = thread};
+		.begin_ns = begin, .end_ns = begin + duration, .thread = (uint32_t)thread};
 	collections->sum_ns += duration;
 	return in;
 }
@@ -47,12 +47,30 @@ const uint8_t *collections_read_more(struct collections *collections, uint64_t t
 					  ? &collections->list.items[collections->list.count - 1]
 					  : NULL;
 
+	struct collection_more more = {0};
+
 	if (!last || last->thread != thread)
 		return NULL;
-	in = varint_get(in, end, &last->before);
-	in = in ? varint_get(in, end, &last->after) : NULL;
-	in = in ? read_words(collections, &last->cause, in, end) : NULL;
-	return in ? read_words(collections, &last->collector, in, end) : NULL;
+	in = varint_get(in, end, &more.before);
+	in = in ? varint_get(in, end, &more.after) : NULL;
+	in = in ? read_words(collections, &more.cause, in, end) : NULL;
+	in = in ? read_words(collections, &more.collector, in, end) : NULL;
+	if (!in)
+		return NULL;
+	if (!last->more) {
+		vec_push(&collections->more);
+		last->more = (uint32_t)collections->more.count;
+	}
+	collections->more.items[last->more - 1] = more;
+	return in;
+}
+
+const struct collection_more *collections_more(const struct collections *collections,
+					       const struct collection *one)
+{
+	static const struct collection_more none;
+
+	return one->more ? &collections->more.items[one->more - 1] : &none;
 }
 
 const char *collections_words(const struct collections *collections, uint32_t words)
@@ -101,6 +119,7 @@ size_t collections_at(const struct collections *collections, uint64_t time_ns, s
 void collections_fini(struct collections *collections)
 {
 	vec_fini(&collections->list);
+	vec_fini(&collections->more);
 	string_table_fini(&collections->words);
 	*collections = (struct collections){0};
 }

@@ -176,7 +176,7 @@ static const uint8_t *read_thread(struct profile_reader *reader, const uint8_t *
 	in = varint_get(in, end, &number);
 	in = in ? varint_get(in, end, &tid) : NULL;
 	in = in ? varint_get(in, end, &time) : NULL;
-	if (!in || time > TIME_MAX_US)
+	if (!in || number > UINT32_MAX || time > TIME_MAX_US)
 		return NULL;
 	set_thread(reader, number, time);
 	context_reader_reset(&reader->context);

@@ -154,9 +154,14 @@ static void end_run(struct trace_reader *reader)
 static const uint8_t *read_thread(struct trace_reader *reader, const uint8_t *in,
 				  const uint8_t *end)
 {
+	uint64_t number;
+
+	if (!(in = varint_get(in, end, &number)) || number > UINT32_MAX)
+		return NULL;
 	end_run(reader);
 	context_reader_reset(&reader->context);
-	return varint_get(in, end, &reader->thread);
+	reader->thread = number;
+	return in;
 }
 
 static const uint8_t *read_record(struct trace_reader *reader, const uint8_t *in,

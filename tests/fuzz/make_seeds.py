@@ -411,6 +411,11 @@ def kinds():
     for name, text in (('ranks_many', b'a#0:0-16777215'), ('ranks_backwards', b'#1:3-1,2'), ('ranks_without_step', b'#2:0-9+0|1'), ('ranks_of_nobody', b'#:|')):
         yield name, mpi + one('mpitrace', b'\x85\1\1f\x85\2' + varint(len(text)) + text + b'\x20\1\1\1\2\4\3\1' + b'\x2a\1\1\1\2')
     yield 'construct_far_away', openmp + one('omptrace', b'\x20\1' + varint(2 ** 20 - 1) + b'\0\0\0\1')
+    profile, far = bytes([11]) + file_header('profile', 96), varint(0xffff << 32 | 1)
+    yield 'constructs_of_64_bits', profile + block(b'\x80\1\x0c\0\x87\1\3\1' + far * 2 + b'\x40\1\0', 1, 1)
+    yield 'thread_of_64_bits', profile + block(b'\x80' + far + b'\x0c\0\x40\1\0', 1, 1)
+    for number, name in (2, 'heaptrace'), (3, 'synctrace'), (4, 'iotrace'), (6, 'mpitrace'):
+        yield f'{name}_thread_of_64_bits', bytes([number]) + one(name, b'\x80' + far + b'\x60\1' + zigzag(16) + b'\1\1\0')
     yield 'constructs_in_a_circle', openmp + one('omptrace', b'\x20\1\1\0\0\2\1\x20\1\2\0\0\1\1')
 
 

@@ -5,6 +5,7 @@ The objects are of hostile.py, each in two sizes; both are the kernel's account 
 """
 import os
 import pathlib
+import random
 import re
 import shutil
 import struct
@@ -18,6 +19,7 @@ import make_golden as golden  # noqa: E402
 
 TIMES, BESIDE = 8, 64 << 20  # bytes of memory for each of the file, and beside those
 KEPT_WAITS_TIMES = 20  # where each wait is kept in order of time: docs/security.md
+KNOWN_WAITS_TIMES = 40  # where it is known of some who had the lock: docs/security.md
 GROWTH = 4  # of a kind's second size
 # In a process that is small itself: what an exec left behind counts as the new program's.
 RUN = '''
@@ -325,6 +327,13 @@ def in_java_stacks(count):
     return {'stacks': chain_and_leaves(count, 0x600000), 'profile': at_the_end_of_the_chain(count, lambda i: b'\2\1' + golden.varint(count + 2 + i))}
 
 
+def collections(count):
+    """Garbage collections of one thread."""
+    events = golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2)
+    events.data += b'\x8b\1\1' * count
+    return {'profile': golden.file_header('profile', 96) + events.end(200).block()}
+
+
 # What others than map.xml and log.xml tell, each in as few bytes as there can be: how many at first, the files, a setting, commands.
 RECORDINGS = {
     'events': (1 << 20, lambda n: {'profile': golden.file_header('profile', 96) + golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2).block()
@@ -339,6 +348,7 @@ RECORDINGS = {
     'blocks': (200000, lambda n: trace('heaptrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'heap', ['-leaks', '-allocs', '-heapstat', '-report']),
     'blocks of many threads': (20000, blocks_of_threads, 'heap', ['-leaks', '-functions']),
     'locks': (200000, lambda n: trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'sync', ['-locks', '-lockholds', '-functions', '-report']),
+    'collections': (100000, collections, 'java', ['-functions', '-gcevents', '-timeline', '-report']),
     'communicators': (20, lambda n: trace('mpitrace', communicators(n)), 'mpi', ['-mpistat', '-mpimatrix', '-mpiwaits', '-mpimessages', '-mpicomms', '-report']),
     'stacks in constructs': (2000, in_constructs, 'openmp', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
     'stacks in Java stacks': (2000, in_java_stacks, 'java', ['-functions', '-calltree', '-viewmode', 'expert', '-functions', '-report']),
@@ -346,22 +356,75 @@ RECORDINGS = {
 }
 
 
-def record(path, kind, number):
-    """An experiment with so many of a kind; its size."""
-    _, make, setting, _ = RECORDINGS[kind]
+def with_setting(path, name, files):
+    """A founder that was asked for a kind of data, with these files of it."""
     shutil.rmtree(path, ignore_errors=True)
     golden.founder(path)
     log = path / 'log.xml'
-    log.write_text(log.read_text().replace('<argument', f'<setting name="{setting}" value="all"/>\n<argument', 1))
-    for name, data in make(number).items():
-        golden.write(path, name, data)
+    log.write_text(log.read_text().replace('<argument', f'<setting name="{name}" value="all"/>\n<argument', 1))
+    for file, data in files.items():
+        golden.write(path, file, data)
+
+
+def record(path, kind, number):
+    """An experiment with so many of a kind; its size."""
+    _, make, setting, _ = RECORDINGS[kind]
+    with_setting(path, setting, make(number))
     return sum(file.stat().st_size for file in path.iterdir())
 
 
 # So many of each kind make files of 3 to 4 MB.
 LARGE = {'events': 4 << 20, 'threads': 340000, 'stacks side by side': 500000, 'stacks in one another': 560000, 'samples': 23000, 'blocks': 1000000,
-           'blocks of many threads': 250000, 'locks': 1000000, 'communicators': 130000, 'stacks in constructs': 134000, 'stacks in Java stacks': 250000,
+           'blocks of many threads': 250000, 'locks': 1000000, 'collections': 1300000, 'communicators': 130000, 'stacks in constructs': 134000, 'stacks in Java stacks': 250000,
            'files': 250000}
+
+
+# Records of each kind of data with an event that a view with lists of threads has, behind what says whose it is.
+FAR = golden.varint(0xffff << 32 | 1)  # of 64 bits: no thread and no construct has such a number
+OF_NO_THREAD = {
+    'heap': ('heaptrace', b'', b'\x60\1' + golden.zigzag(16) + golden.varint(64) + b'\0\0', ['-leaks', '-allocs', '-heapstat']),
+    'sync': ('synctrace', b'\x86\1' + golden.zigzag(16), b'\x60\1' + golden.zigzag(0) + b'\1\0' + golden.zigzag(0), ['-locks', '-lockholds', '-lock', '1']),
+    'io': ('iotrace', b'\x85\1\1a', b'\x60\1\1\1\1\1' + golden.zigzag(0) + b'\0', ['-ioactivity', '-iodetail', '-iocallstack']),
+    'counters': ('hwcounters', b'', b'\x60\1\0\1' + golden.zigzag(0), []),
+    'mpi': ('mpitrace', b'\x85\1\1a', b'\x60\1\1\1\2\4\3\1\0\0\0\0\0\0', ['-mpistat', '-mpimessages']),
+    'openmp': ('omptrace', b'', b'\x60\1\1\0\0\0\1\0\0\0\0\0\0\0', ['-OMP_preg', '-OMP_task', '-locks']),
+    'java_heap': ('jheaptrace', b'\x85\1\1a', b'\x60\1\1\x10\1\1', ['-jthreads']),
+}
+WITH_THREADS = ['-limit', '20', '-threads', '-timeline', '-timeline', '-events', '0', '50', '-stacks', '-statistics', '-functions', '-report']
+
+
+@test
+def threads_of_64_bits(t):
+    """Whoever is numbered so is no thread: what follows is damage, which is said, and what came before it is there."""
+    path = t.directory / 'hostile.er'
+    for kind, (name, before, event, views) in OF_NO_THREAD.items():
+        with_setting(path, kind, trace(name, before + b'\x80' + FAR + event))
+        _, _, messages = spend(t, 'print', *WITH_THREADS, *views, path)
+        lost = 1 + len(FAR) + len(event)
+        t.check(f'{name} is damaged: {lost} of its bytes could not be read' in messages, f'{kind}: {messages}')
+    events = golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2)
+    kept = golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2).block()
+    events.data += b'\x80' + FAR + b'\x0c\0\x40\1\0'
+    with_setting(path, 'clock', {'profile': golden.file_header('profile', 96) + events.block()})
+    _, _, messages = spend(t, 'print', *WITH_THREADS, path)
+    t.check(f'profile is damaged: {len(FAR) + 6} of its bytes could not be read' in messages, f'profile: {messages}')
+    damaged = t.print(path, '-threads')[0]['rows']
+    golden.write(path, 'profile', golden.file_header('profile', 96) + kept)
+    t.equal(damaged, t.print(path, '-threads')[0]['rows'], 'threads without what is damaged')
+
+
+@test
+def constructs_of_64_bits(t):
+    """An event in a construct of OpenMP whose number no construct can have: it is not known in which it was."""
+    path = t.directory / 'hostile.er'
+    events = golden.Events().thread(1, 12, 0)
+    events.data += b'\x87\1\3\2' + FAR * 2
+    profile = golden.file_header('profile', 96) + events.event(100, 100, 'user', 2).end(200).block()
+    with_setting(path, 'openmp', {'profile': profile, **trace('omptrace', OF_NO_THREAD['openmp'][2])})
+    for view in '-OMP_preg', '-OMP_task':
+        _, _, messages = spend(t, 'print', *WITH_THREADS, view, path)
+        names = [row['name'] for row in t.print(path, view)[0]['rows']]
+        t.check('<Unknown>' in names, f'{view}: {names} ({messages})')
 
 
 # Kinds of which even the least take no more than 8 times their size, beside what an experiment of nothing takes: how many, and what is asked.
@@ -435,6 +498,134 @@ def recordings(t):
             times = KEPT_WAITS_TIMES if '-lockholds' in words else TIMES
             t.check(memory <= times * size + BESIDE, f'{kind}, {words}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
             t.within(seconds <= 2 * GROWTH * (before + least), f'{kind}, {words}: {seconds:.3f} s, and {before:.3f} s for a {GROWTH}th of them')
+
+
+def sync_of(records):
+    """A block of synctrace: (thread, dt, object) of a release, (thread, dt, object, waited, owner) of a wait for a mutex."""
+    data, thread, object_, owner = bytearray(), 1, 0, 0
+    for who, dt, what, *wait in records:
+        data += b'\x80' + golden.varint(who) if who != thread else b''
+        data += (b'\x60' if wait else b'\x86') + golden.varint(dt) + golden.zigzag(what - object_)
+        if wait:
+            data += golden.varint(wait[0]) + b'\0' + golden.zigzag(wait[1] - owner)
+            owner = wait[1]
+        thread, object_ = who, what
+    return trace('synctrace', bytes(data))
+
+
+def at_random(chance, count, threads=6):
+    """Such records; waits are for one of two mutexes, whose owner is the thread of a tid of 10 more, or nobody knows him."""
+    now, records = 0, []
+    for _ in range(count):
+        dt = chance.randrange(1, 50)
+        now += dt
+        who, what = chance.randrange(1, threads + 1), chance.choice((16, 64))
+        if chance.random() < 0.4:
+            records.append((who, dt, what))
+        else:
+            waited = chance.choice((0, min(now, chance.randrange(1, 20)), chance.randrange(1, now + 1), now))
+            records.append((who, dt, what, waited, chance.choice((0, 99, 10 + chance.randrange(1, threads + 1)))))
+    return records
+
+
+def pieces_by_the_rules(records):
+    """(holder, mutex, begin, end, waiter) of each time in a wait in which one had it who is known: he who had it then, or was granted it since; and the rest."""
+    now, changes, waits = 0, [], []
+    for who, dt, what, *wait in records:
+        now += dt
+        changes.append((now, what, who if wait else None))
+        if wait:
+            owner = wait[1] - 10
+            waits.append((now - wait[0], now, what, who, owner if 1 <= owner <= 6 else None))
+    unknown = 0
+    for begin, end, what, who, holder in waits:
+        for at, _, after in [change for change in changes if change[1] == what and begin < change[0] < end] + [(end, what, None)]:
+            if holder:
+                yield holder, what, begin, at, who
+            else:
+                unknown += at - begin
+            begin, holder = at, after
+    yield unknown
+
+
+def holds_by_the_rules(pieces):
+    """What one had at once or without a gap between is one hold: (begin, end, holder, mutex, waits, waited, the first four who waited)."""
+    holds = {}
+    for holder, what, begin, end, who in sorted(pieces, key=lambda piece: (piece[2], piece[4], piece[3])):
+        if begin == end:
+            continue
+        own = holds.setdefault((holder, what), [])
+        if not own or begin > own[-1][1]:
+            own.append([begin, end, holder, what, 0, 0, []])
+        hold = own[-1]
+        hold[1], hold[4], hold[5] = max(hold[1], end), hold[4] + 1, hold[5] + end - begin
+        if who not in hold[6]:
+            hold[6].append(who)
+    return sorted([*hold[:6], hold[6][:4]] for own in holds.values() for hold in own)
+
+
+def six_threads():
+    """Of tids of 10 more, each as long as all."""
+    events = golden.Events()
+    for i in range(1, 7):
+        events.thread(i, 10 + i, 0).end(1000000)
+    return {'profile': golden.file_header('profile', 96) + events.block()}
+
+
+@test
+def who_had_what_by_the_rules(t):
+    """Waits and releases in no order that makes sense: lockholds is what a loop over each wait and each change says, to the ns."""
+    path, chance = t.directory / 'hostile.er', random.Random(7)
+    for count in (*range(1, 30), 100, 300):
+        records = [(1, 1, 8), *at_random(chance, count)]
+        with_setting(path, 'sync', {**six_threads(), **sync_of(records)})
+        *pieces, unknown = pieces_by_the_rules(records)
+        shown = t.print(path, '-lockholds', '0')[0]
+        rows = [[round(1e9 * row['begin_s']), round(1e9 * row['end_s']), row['thread'], int(row['lock'].split()[0], 16), row['waits'], round(1e9 * row['waited_s']),
+                 [int(re.search('Thread ([0-9]+)', name)[1]) for name in row['waiters']]] for row in shown['rows']]
+        t.equal(sorted(rows), holds_by_the_rules(pieces), f'{count} records')
+        t.equal(round(1e9 * shown['unknown_s']), unknown, f'{count} records: ns of waits, for whom is not known')
+
+
+def all_since_the_begin(count):
+    """Grants of one mutex, one after the other, to who has waited for it since the begin."""
+    return sync_of([(1, 1, 16), *((1, 1, 16, i, 0) for i in range(1, count + 1))])
+
+
+def nobodys_owners(count):
+    """As many threads as waits for mutexes, each of which somebody had whom nobody knows."""
+    return {**threads(count), **sync_of([(1, 1, 16), *((1, 1, 16, 1, 10000000 + i) for i in range(count))])}
+
+
+@test(alone=True)
+def waits_for_a_lock(t):
+    """All holders of a lock while all wait for it, and owners whom nobody knows: what that costs grows as the file does."""
+    few, path, empty = (t.directory / name for name in ('few.er', 'hostile.er', 'empty.er'))
+    golden.founder(empty)
+    least = spend(t, 'print', '-functions', empty)[0]
+    for make, number in (all_since_the_begin, 100000), (nobodys_owners, 20000):
+        with_setting(few, 'sync', make(number))
+        with_setting(path, 'sync', make(GROWTH * number))
+        size = sum(file.stat().st_size for file in path.iterdir())
+        for words in ['-lockholds'], ['-lock', '1']:
+            before = spend(t, 'print', '-limit', '20', *words, few)[0]
+            seconds, memory, messages = spend(t, 'print', '-limit', '20', *words, path)
+            print(f'{make.__name__}, {words}: {memory >> 20} MB for {size / (1 << 20):.1f} MB, {seconds:.3f} s, {before:.3f} s')
+            t.check(memory <= KNOWN_WAITS_TIMES * size + BESIDE, f'{make.__name__}, {words}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+            t.within(seconds <= 2 * GROWTH * (before + least), f'{make.__name__}, {words}: {seconds:.3f} s, and {before:.3f} s for a {GROWTH}th of them')
+
+
+@test
+def an_owner_who_comes_to_be(t):
+    """A thread id that nobody had at one wait, and a thread has at the next."""
+    path = t.directory / 'hostile.er'
+    records = [(1, 1, 8), (1, 150000000 - 1, 16, 50000000, 14), (1, 250000000, 16, 100000000, 14)]  # thread 2 of the founder begins at 0.25 s
+    with_setting(path, 'sync', sync_of(records))
+    held, lock = t.print(path, '-lockholds', '-lock', '1')
+    t.equal([(row['thread'], row['waits'], round(row['waited_s'], 9)) for row in held['rows']], [(2, 1, 0.1)], 'holds')
+    t.near(held['unknown_s'], 0.05, 's of the wait for nobody', absolute=1e-9)
+    holders = sorted(row['holder'].split(' (')[0] for row in lock['rows'] if row.get('holder'))
+    t.equal(holders, ['Process 1, Thread 2', 'tid 14'], 'who had it')
 
 
 @test
@@ -535,11 +726,6 @@ def contexts(count):
     return {'profile': golden.file_header('profile', 96) + data.end(count).block()}
 
 
-def thread_numbers(count):
-    one = (b'\x80' + golden.varint(meet(i, 24)) + golden.varint(i + 12) + b'\0\x50\1\x81\1' for i in range(1, count + 1))
-    return {'profile': golden.file_header('profile', 96) + golden.block(b''.join(one), 1, 0)}
-
-
 def addresses_of_blocks(count):
     """Allocations whose addresses, times a factor that is known, are small numbers: without a secret all have one place."""
     factor, before, records = pow(0x9e3779b97f4a7c15, -1, 1 << 64), 0, []
@@ -552,11 +738,11 @@ def addresses_of_blocks(count):
 
 @test(alone=True)
 def numbers_that_meet(t):
-    """Addresses, contexts and threads that are made to share places in tables, as their hashes are known: each costs as much as any other."""
+    """Addresses and contexts that are made to share places in tables, as their hashes are known: each costs as much as any other."""
     path, empty = t.directory / 'hostile.er', t.directory / 'empty.er'
     golden.founder(empty)
     least = spend(t, 'print', '-functions', empty)[0]
-    for make in addresses, contexts, thread_numbers, addresses_of_blocks:
+    for make in addresses, contexts, addresses_of_blocks:
         spent = []
         for count in 20000, GROWTH * 20000:
             shutil.rmtree(path, ignore_errors=True)

@@ -523,18 +523,21 @@ static void test_collections(void **state)
 	read_profile(&fixture);
 
 	const struct collections *all = &fixture.profile.collections;
+	const struct collection_more *first, *second;
 
 	assert_int_equal(fixture.diags.count, 0);
 	assert_row(&fixture.profile, 0, 0, 15, FORMAT_STATE_USER, 5, 3, PROFILE_NO_CPU);
 	assert_int_equal(all->list.count, 2);
 	assert_int_equal(all->list.items[0].thread, 3);
 	assert_int_equal(all->sum_ns, 15);
-	assert_int_equal(all->list.items[0].before, 0);
-	assert_string_equal(collections_words(all, all->list.items[0].cause), "");
-	assert_int_equal(all->list.items[1].before, 1001);
-	assert_int_equal(all->list.items[1].after, 11);
-	assert_string_equal(collections_words(all, all->list.items[1].cause), "F");
-	assert_string_equal(collections_words(all, all->list.items[1].collector), "OC");
+	first = collections_more(all, &all->list.items[0]);
+	second = collections_more(all, &all->list.items[1]);
+	assert_int_equal(first->before, 0);
+	assert_string_equal(collections_words(all, first->cause), "");
+	assert_int_equal(second->before, 1001);
+	assert_int_equal(second->after, 11);
+	assert_string_equal(collections_words(all, second->cause), "F");
+	assert_string_equal(collections_words(all, second->collector), "OC");
 	for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
 		guess = collections_at(all, moments[i].time_ns, guess);
 		assert_int_equal(guess, moments[i].number);

@@ -122,13 +122,22 @@ static const char *process_label(const struct session *session, struct arena *ar
 			    words_of_its_own(session, arena, process));
 }
 
+/* Of a value, that is its process and a number; NULL: there is no such process. */
+static const struct experiment_profile *profile_of(const struct session *session, uint64_t value)
+{
+	uint64_t id = value >> 32;
+
+	return id && id <= session->scanned.count ? &session->scanned.items[id - 1].process->profile
+						  : NULL;
+}
+
 const char *index_thread_label(const struct session *session, struct arena *arena, uint64_t value)
 {
 	uint64_t number = value & UINT32_MAX, id = value >> 32;
-	const struct experiment_profile *profile = &session->scanned.items[id - 1].process->profile;
-	const struct profile_thread *of = profile_find_thread(profile, number);
+	const struct experiment_profile *profile = profile_of(session, value);
+	const struct profile_thread *of = profile ? profile_find_thread(profile, number) : NULL;
 
-	if (session->processes.items[id - 1].is_unrecorded)
+	if (profile && session->processes.items[id - 1].is_unrecorded)
 		return arena_printf(arena, "Process %llu, " UNRECORDED_PREFIX "%s>",
 				    (unsigned long long)id,
 				    session->processes.items[id - 1].target);
@@ -152,9 +161,9 @@ static const char *java_thread_label(const struct session *session, struct arena
 	if (!value)
 		return "(none)";
 
-	const struct experiment_profile *profile =
-		&session->scanned.items[(value >> 32) - 1].process->profile;
-	const struct profile_thread *thread = profile_find_thread(profile, value & UINT32_MAX);
+	const struct experiment_profile *profile = profile_of(session, value);
+	const struct profile_thread *thread =
+		profile ? profile_find_thread(profile, value & UINT32_MAX) : NULL;
 	const char *label = index_thread_label(session, arena, value);
 
 	if (!thread || !profile_more(profile, thread)->group)
@@ -190,12 +199,13 @@ static const char *collection_more(const struct collections *all, const struct c
 				   struct arena *arena)
 {
 	const double mib = 1024 * 1024;
-	const char *cause = collections_words(all, of->cause);
-	const char *collector = collections_words(all, of->collector);
-	const char *heap = of->before && of->after
+	const struct collection_more *more = collections_more(all, of);
+	const char *cause = collections_words(all, more->cause);
+	const char *collector = collections_words(all, more->collector);
+	const char *heap = more->before && more->after
 				   ? arena_printf(arena, ", heap %.1f MiB to %.1f MiB",
-						  (double)(of->before - 1) / mib,
-						  (double)(of->after - 1) / mib)
+						  (double)(more->before - 1) / mib,
+						  (double)(more->after - 1) / mib)
 				   : "";
 
 	return arena_printf(arena, "%s%s%s%s%s", *cause ? ", " : "", cause, heap,
@@ -211,9 +221,10 @@ static const char *collection_label(const struct session *session, struct arena 
 	if (!value)
 		return "(none)";
 
-	const struct experiment_profile *profile = &session->scanned.items[id - 1].process->profile;
+	const struct experiment_profile *profile = profile_of(session, value);
 
-	if (number > profile->collections.list.count) /* of an experiment that is compared */
+	if (!profile ||
+	    number > profile->collections.list.count) /* of an experiment that is compared */
 		return arena_printf(arena, "Process %llu, GCEvent %llu", id, number);
 
 	const struct collection *of = &profile->collections.list.items[number - 1];

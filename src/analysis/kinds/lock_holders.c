@@ -13,9 +13,15 @@
 
 #include <stdlib.h>
 
-/* Moments in order, and the sum of those before each. */
+/* When some waits began or ended; those before it, and the sum of their moments. */
+struct moment {
+	uint64_t ns, waits;
+	uint64_t waits_before, sum_before;
+};
+
+/* In order, with one more at the end. */
 struct moments {
-	uint64_t *ns, *sums;
+	struct moment *items;
 	size_t count;
 };
 
@@ -64,28 +70,31 @@ static bool have_one_holder(const struct lock_hold *a, const struct lock_hold *b
 
 static int compare_moments(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	const struct moment *x = a, *y = b;
 
-	return x < y ? -1 : x > y;
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
 static void moments_init(struct moments *moments, const struct lock_hold *holds, size_t count,
 			 bool ends)
 {
-	moments->ns = xmalloc(count * sizeof(*moments->ns));
-	moments->sums = xcalloc(count + 1, sizeof(*moments->sums));
-	moments->count = count;
-	for (size_t i = 0; i < count; i++)
-		moments->ns[i] = ends ? holds[i].end_ns : holds[i].begin_ns;
-	qsort(moments->ns, count, sizeof(*moments->ns), compare_moments);
-	for (size_t i = 0; i < count; i++)
-		moments->sums[i + 1] = moments->sums[i] + moments->ns[i];
+	struct moment *items = xcalloc(count + 1, sizeof(*items));
+
+	for (size_t i = 0; i < count; i++) {
+		items[i].ns = ends ? holds[i].end_ns : holds[i].begin_ns;
+		items[i].waits = holds[i].waits;
+	}
+	qsort(items, count, sizeof(*items), compare_moments);
+	for (size_t i = 0; i < count; i++) {
+		items[i + 1].waits_before = items[i].waits_before + items[i].waits;
+		items[i + 1].sum_before = items[i].sum_before + items[i].ns * items[i].waits;
+	}
+	*moments = (struct moments){items, count};
 }
 
 static void moments_fini(struct moments *moments)
 {
-	free(moments->ns);
-	free(moments->sums);
+	free(moments->items);
 }
 
 /* How many of the moments were before this one. */
@@ -96,7 +105,7 @@ static size_t moments_before(const struct moments *moments, uint64_t ns)
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (moments->ns[middle] < ns)
+		if (moments->items[middle].ns < ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -104,12 +113,12 @@ static size_t moments_before(const struct moments *moments, uint64_t ns)
 	return low;
 }
 
-/* The sum of what has passed since each of the moments before this one. */
+/* The sum of what has passed since each begin or end before this one. */
 static uint64_t passed_since(const struct moments *moments, uint64_t ns)
 {
-	size_t count = moments_before(moments, ns);
+	const struct moment *next = &moments->items[moments_before(moments, ns)];
 
-	return ns * count - moments->sums[count];
+	return ns * next->waits_before - next->sum_before;
 }
 
 static uint64_t waited_until(const struct blaming *blaming, uint64_t ns)
@@ -130,13 +139,13 @@ static void blame(struct blaming *blaming, uint32_t node, uint64_t ns)
 	holders->ns += ns;
 }
 
-/* The part of a wait that lies between two moments. */
+/* How much was waited in a hold between two moments. */
 static uint64_t overlap(const struct lock_hold *hold, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t from_ns = hold->begin_ns > begin_ns ? hold->begin_ns : begin_ns;
 	uint64_t to_ns = hold->end_ns < end_ns ? hold->end_ns : end_ns;
 
-	return to_ns > from_ns ? to_ns - from_ns : 0;
+	return to_ns > from_ns ? (to_ns - from_ns) * hold->waits : 0;
 }
 
 /*
@@ -153,7 +162,7 @@ static uint64_t waited_within(const struct blaming *blaming, uint64_t begin_ns, 
 	uint64_t waited = waited_until(blaming, end_ns) - waited_until(blaming, begin_ns);
 
 	for (size_t i = moments_before(ends, begin_ns + 1); i < ends->count; i++) {
-		if (ends->ns[i] >= event_ns)
+		if (ends->items[i].ns >= event_ns)
 			break;
 		waited -= overlap(&blaming->hold[i], begin_ns, end_ns);
 	}

@@ -9,14 +9,14 @@
 
 #include "analysis/kinds/lock_scan.h"
 
-/* Part of a wait for a lock, in which a thread held it. */
+/* Part of one or several waits for a lock, in which a thread held it. */
 struct lock_hold {
 	const struct experiment *experiment;
 	const struct process *process;
 	uint32_t process_number; /* of the session, from 0 */
-	uint64_t thread;	 /* the holder's number */
+	uint32_t waits;
+	uint64_t thread; /* the holder's number */
 	uint64_t begin_ns, end_ns;
-	size_t request;	  /* which of the waits */
 	bool is_released; /* it ended as the holder let go: that ran at the end, and did not wait */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who held a lock while a thread waited for it: at first whoever did when it asked, until that one
+ * Who held a lock while threads waited for it: at first whoever did when one asked, until that one
  * let go; then whoever was granted it after having waited, too.  In between it is not known: a lock
  * that is free is taken without a record.  Of OpenMP's nothing tells when they are released: who
  * has got one has it until the next one has.  Private to this module.
@@ -10,24 +10,34 @@
 
 #include "analysis/kinds/lock_holders.h"
 
+enum { LOCK_PART_WAITERS = 4 };
+
 /* A wait for something that threads hold. */
 struct lock_request {
-	const struct experiment *experiment; /* the waiter's */
-	const struct process *process;
-	uint32_t process_number; /* of the session, from 0 */
+	uint32_t process_number; /* the waiter's, of the session, from 0 */
 	uint64_t object;	 /* its address there */
+	uint64_t waiter;	 /* not 0; what it is is the caller's */
 	struct lock_hold hold; /* the holder at the request (process NULL: not known), all along */
+	uint64_t known_ns;     /* set: of that, how long it is known who had it */
+};
+
+/* A time in which one thread had a lock and some waited for it, each all along. */
+struct lock_part {
+	struct lock_hold hold;
+	size_t request; /* one for the same object, the last that began to wait by then */
+	/* The smallest of those who waited at its begin, these and others; 0: no more. */
+	uint64_t waiters[LOCK_PART_WAITERS];
 };
 
 /* A type of wait for what some thread has, whoever that is. */
 bool lock_is_held(unsigned type);
 
-/* The thread of any process that had a thread id at a time; false: it is not known. */
-bool lock_holder_find(const struct session *session, uint64_t tid, uint64_t time_us,
-		      struct lock_hold *hold);
-
-/* Adds to the holds of `holders` the parts of the waits of which the holder is known. */
-void lock_spans_find(const struct lock_request *requests, size_t count,
-		     struct lock_holders *holders);
+/*
+ * Calls add() for each part of the waits of which the holder is known.  Those who wait from one
+ * change of holders to the next are in one part: there are no more than two for each wait and one
+ * for each change.
+ */
+void lock_spans_find(const struct session *session, struct lock_request *requests, size_t count,
+		     void (*add)(void *arg, const struct lock_part *part), void *arg);
 
 #endif

@@ -23,6 +23,7 @@ static void load_executions(const struct filter_rows *rows, struct filter_slot *
 		omp_nearest(rows->process, numbers[i], field == OMP_CONTEXT_TASK);
 }
 
+/* What does not fit into 32 bits no runtime has said: it is as unknown as what is not there. */
 static void load_context(const struct filter_rows *rows, struct filter_slot *slot, unsigned field,
 			 uint64_t none)
 {
@@ -36,6 +37,8 @@ static void load_context(const struct filter_rows *rows, struct filter_slot *slo
 		if (contexts->said[RUNTIME_OPENMP])
 			value = context_table_field(contexts, numbers[i], RUNTIME_OPENMP, field);
 		slot->value[i] = !contexts->said[RUNTIME_OPENMP] ? none : value ? *value : 0;
+		if (slot->value[i] > UINT32_MAX)
+			slot->value[i] = none;
 	}
 	load_executions(rows, slot, field);
 	filter_forget(slot, rows->run->count, none);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each part of a wait with a known holder is a piece; pieces of one holder and lock that overlap
+ * Each part of waits with a known holder is a piece; pieces of one holder and lock that overlap
  * are one hold, for whom several waited.
  */
 #include "analysis/views/lock_holds_index.h"
 
+#include "analysis/kinds/lock_owners.h"
 #include "analysis/kinds/lock_spans.h"
 #include "analysis/kinds/mpi_clocks.h"
 #include "analysis/kinds/mpi_match.h"
@@ -12,14 +13,14 @@
 #include "base/compare.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)HOLD_WAITERS == (int)LOCK_PART_WAITERS, "of a part all are taken");
 
 /* Of a request, by its number. */
 struct wait {
-	uint32_t process; /* id */
-	uint64_t thread;
 	uint64_t lock;	   /* number of the scan */
 	uint64_t asked_ns; /* waited */
-	uint64_t known_ns; /* of that */
 };
 
 /* A hold in the making. */
@@ -30,48 +31,16 @@ struct hold {
 	uint64_t waiters[HOLD_WAITERS]; /* process << 32 | number; 0: no more */
 };
 
-/* Who had a thread id, when it was last looked for. */
-struct known {
-	struct lock_hold hold;		     /* process NULL: nobody */
-	const struct profile_thread *thread; /* the same */
-};
-
 struct finding {
 	VEC(struct lock_request) requests;
 	VEC(struct wait) waits;
 	VEC(struct unknown_wait) unknown; /* nobody can be known of these */
 	VEC(struct hold) holds;
-	VEC(struct known) known;
-	struct hash_map known_ids; /* thread id → index in `known` */
-	size_t parts;		   /* of the scan; where they change it begins anew */
+	struct lock_owners owners;
+	size_t parts; /* of the scan; where they change it begins anew */
 };
 
 /* ---- waits ---- */
-
-static bool had_id(const struct known *known, uint64_t time_us)
-{
-	return !known->thread ||
-	       (known->thread->begin_us <= time_us && time_us <= known->thread->end_us);
-}
-
-static struct lock_hold find_holder(struct finding *finding, const struct session *session,
-				    uint64_t tid, uint64_t time_us)
-{
-	uint32_t fresh = (uint32_t)finding->known.count;
-	uint32_t index = hash_map_put(&finding->known_ids, tid, fresh);
-	struct known *known;
-
-	if (index == fresh)
-		vec_push(&finding->known);
-	else if (had_id(&finding->known.items[index], time_us))
-		return finding->known.items[index].hold;
-	known = &finding->known.items[index];
-	*known = (struct known){0};
-	if (lock_holder_find(session, tid, time_us, &known->hold))
-		known->thread =
-			profile_find_thread(&known->hold.process->profile, known->hold.thread);
-	return known->hold;
-}
 
 /* Whether the one who holds a lock is known at the request, or may be later. */
 static bool may_be_known(const struct lock_scan *scan, const struct event_run *run,
@@ -101,7 +70,7 @@ static void visit(struct lock_scan *scan, const struct lock_event *event,
 		begin_anew(finding, scan->parts);
 	if (!event->waited_ns || !lock_is_held(event->type))
 		return;
-	hold = find_holder(finding, scan->session, event->owner, begin_ns / 1000);
+	lock_owners_find(&finding->owners, scan->session, event->owner, begin_ns / 1000, &hold);
 	if (!may_be_known(scan, run, &hold)) {
 		*vec_push(&finding->unknown) =
 			(struct unknown_wait){.span = {begin_ns, end_ns},
@@ -112,30 +81,27 @@ static void visit(struct lock_scan *scan, const struct lock_event *event,
 	hold.begin_ns = begin_ns;
 	hold.end_ns = end_ns;
 	scan->visited->is_kept = true;
-	*vec_push(&finding->requests) =
-		(struct lock_request){.experiment = scan->experiment,
-				      .process = scan->process,
-				      .process_number = scan->process_number,
-				      .object = event->object,
-				      .hold = hold};
-	*vec_push(&finding->waits) = (struct wait){.process = scan->process_number + 1,
-						   .thread = run->thread,
-						   .lock = scan->visited->number,
-						   .asked_ns = event->waited_ns};
+	*vec_push(&finding->requests) = (struct lock_request){
+		.process_number = scan->process_number,
+		.object = event->object,
+		.waiter = (uint64_t)(scan->process_number + 1) << 32 | run->thread,
+		.hold = hold};
+	*vec_push(&finding->waits) =
+		(struct wait){.lock = scan->visited->number, .asked_ns = event->waited_ns};
 }
 
 /* What is left of those of which something is known. */
 static void add_unknown(struct finding *finding)
 {
 	for (size_t i = 0; i < finding->waits.count; i++) {
-		const struct wait *wait = &finding->waits.items[i];
-		const struct lock_hold *hold = &finding->requests.items[i].hold;
+		const struct lock_request *request = &finding->requests.items[i];
+		uint64_t asked_ns = finding->waits.items[i].asked_ns;
 
-		if (wait->asked_ns > wait->known_ns)
-			*vec_push(&finding->unknown) =
-				(struct unknown_wait){.span = {hold->begin_ns, hold->end_ns},
-						      .ns = wait->asked_ns - wait->known_ns,
-						      .process = wait->process - 1};
+		if (asked_ns > request->known_ns)
+			*vec_push(&finding->unknown) = (struct unknown_wait){
+				.span = {request->hold.begin_ns, request->hold.end_ns},
+				.ns = asked_ns - request->known_ns,
+				.process = request->process_number};
 	}
 }
 
@@ -185,42 +151,58 @@ static void sort(struct finding *finding, int (*order)(const void *, const void 
 		qsort(finding->holds.items, finding->holds.count, sizeof(struct hold), order);
 }
 
-/* Each piece of a wait as a hold of its own. */
-static void add_pieces(struct finding *finding)
+static void add_waiter(struct hold *hold, uint64_t waiter)
 {
-	struct lock_holders found = {0};
+	size_t i = 0;
 
-	lock_spans_find(finding->requests.items, finding->requests.count, &found);
-	for (size_t i = 0; i < found.holds.count; i++) {
-		const struct lock_hold *piece = &found.holds.items[i];
-		struct wait *wait = &finding->waits.items[piece->request];
-		uint64_t ns = piece->end_ns - piece->begin_ns;
-
-		wait->known_ns += ns;
-		*vec_push(&finding->holds) =
-			(struct hold){.process = piece->process_number + 1,
-				      .thread = piece->thread,
-				      .lock = wait->lock,
-				      .begin_ns = piece->begin_ns,
-				      .end_ns = piece->end_ns,
-				      .waits = 1,
-				      .waited_ns = ns,
-				      .waiters = {(uint64_t)wait->process << 32 | wait->thread}};
-	}
-	lock_holders_fini(&found);
+	while (i < HOLD_WAITERS && hold->waiters[i] && hold->waiters[i] != waiter)
+		i++;
+	if (i < HOLD_WAITERS)
+		hold->waiters[i] = waiter;
 }
 
 static void merge(struct hold *sum, const struct hold *piece)
 {
-	size_t i = 0;
-
 	sum->end_ns = piece->end_ns > sum->end_ns ? piece->end_ns : sum->end_ns;
 	sum->waits += piece->waits;
 	sum->waited_ns += piece->waited_ns;
-	while (i < HOLD_WAITERS && sum->waiters[i] && sum->waiters[i] != piece->waiters[0])
-		i++;
-	if (i < HOLD_WAITERS)
-		sum->waiters[i] = piece->waiters[0];
+	for (size_t i = 0; i < HOLD_WAITERS && piece->waiters[i]; i++)
+		add_waiter(sum, piece->waiters[i]);
+}
+
+/* Whether one is among the waiters, or would be none of the first as they come in order. */
+static bool has_waiter(const struct hold *hold, uint64_t waiter)
+{
+	for (size_t i = 0; i < HOLD_WAITERS; i++)
+		if (hold->waiters[i] == waiter)
+			return true;
+	return hold->waiters[HOLD_WAITERS - 1] && hold->waiters[HOLD_WAITERS - 1] < waiter;
+}
+
+/*
+ * Each part of the waits as a hold of its own.  Those who end within one of several waits are added
+ * to that at once: there are as many as waits.
+ */
+static void add_piece(void *arg, const struct lock_part *part)
+{
+	struct finding *finding = arg;
+	const struct lock_hold *of = &part->hold;
+	struct hold *last =
+		finding->holds.count ? &finding->holds.items[finding->holds.count - 1] : NULL;
+	struct hold hold = {.process = of->process_number + 1,
+			    .thread = of->thread,
+			    .lock = finding->waits.items[part->request].lock,
+			    .begin_ns = of->begin_ns,
+			    .end_ns = of->end_ns,
+			    .waits = of->waits,
+			    .waited_ns = (of->end_ns - of->begin_ns) * of->waits};
+
+	memcpy(hold.waiters, part->waiters, sizeof(hold.waiters));
+	if (last && !same_holder(last, &hold) && last->begin_ns == hold.begin_ns &&
+	    !hold.waiters[1] && has_waiter(last, hold.waiters[0]))
+		merge(last, &hold);
+	else
+		*vec_push(&finding->holds) = hold;
 }
 
 /* Of pieces in order of holder and begin: those that overlap become one hold. */
@@ -318,8 +300,7 @@ static void finding_fini(struct finding *finding)
 	vec_fini(&finding->waits);
 	vec_fini(&finding->unknown);
 	vec_fini(&finding->holds);
-	vec_fini(&finding->known);
-	hash_map_fini(&finding->known_ids);
+	lock_owners_fini(&finding->owners);
 }
 
 static size_t size_of(const struct lock_holds_index *index)
@@ -339,11 +320,12 @@ static struct lock_holds_index *make_index(struct tally *tally)
 	struct lock_scan scan = {.visit = visit, .visits_all = true, .data = &finding, .most = 1};
 
 	lock_scan_run(&scan, tally);
-	add_pieces(&finding);
+	lock_owners_fini(&finding.owners);
+	lock_spans_find(tally->session, finding.requests.items, finding.requests.count, add_piece,
+			&finding);
 	add_unknown(&finding);
 	vec_fini(&finding.requests); /* there may be millions: what is done with goes at once */
 	vec_fini(&finding.waits);
-	vec_fini(&finding.known);
 	sort(&finding, by_holder);
 	join_pieces(&finding);
 	put_on_line(&finding, mpi_clocks_of(tally->session));

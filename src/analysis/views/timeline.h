@@ -68,7 +68,7 @@ struct timeline_collection {
 	size_t count;		       /* 1: it is one */
 	uint64_t begin_ns, end_ns;     /* of the first, and of the last */
 	uint64_t took_ns, longest_ns;  /* together, and the longest */
-	uint64_t before, after;	       /* as in struct collection: the first's, and the last's */
+	uint64_t before, after;	       /* as in struct collection_more: the first's, and the last's */
 	const char *cause, *collector; /* of all of them; "": of several, or not known */
 };
 

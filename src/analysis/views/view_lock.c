@@ -2,6 +2,7 @@
 /* One lock: how, by whom, and where it was waited for. */
 #include "analysis/index/index_group.h"
 #include "analysis/kinds/lock_holders.h"
+#include "analysis/kinds/lock_owners.h"
 #include "analysis/kinds/lock_spans.h"
 #include "analysis/tree/stack_set.h"
 #include "analysis/views/locks.h"
@@ -11,7 +12,6 @@
 
 struct pair {
 	const char *waiter, *holder; /* holder NULL: not known */
-	struct lock_hold hold;	     /* the holder; process NULL: not known */
 	struct lock_sums sums;
 };
 
@@ -26,12 +26,14 @@ struct focus {
 	struct lock_sums types[LOCK_TYPES];
 	VEC(struct pair) pairs;
 	VEC(struct stack) stacks;
+	struct lock_owners owners;
 	struct lock_holders meanwhile;
 	VEC(struct lock_request) requests;
-	uint64_t lock_ns;		  /* waited for what a thread may hold, with the clock on */
-	struct hash_map waiters, holders; /* process << 32 | thread, tid → a number from 0 */
-	struct hash_map pair_keys;	  /* waiter << 32 | holder */
-	struct hash_map stack_keys;	  /* process << 32 | node */
+	uint64_t lock_ns;	    /* waited for what a thread may hold, with the clock on */
+	struct hash_map waiters;    /* process << 32 | thread → a number from 0 */
+	struct hash_map holders;    /* the same by id of the process, or a tid that no thread had */
+	struct hash_map pair_keys;  /* waiter << 32 | holder */
+	struct hash_map stack_keys; /* process << 32 | node */
 };
 
 /* As in the list of threads. */
@@ -42,14 +44,19 @@ static const char *thread_name(const struct session *session, struct arena *aren
 }
 
 /* A lock may be held by a thread of another process. */
-static const char *find_holder(const struct lock_scan *scan, struct arena *arena, uint64_t tid,
-			       uint64_t time_us, struct lock_hold *hold)
+static const char *holder_name(const struct lock_scan *scan, struct arena *arena, uint64_t tid,
+			       const struct lock_hold *hold)
 {
 	if (!tid)
 		return NULL;
-	if (lock_holder_find(scan->session, tid, time_us, hold))
+	if (hold->process)
 		return thread_name(scan->session, arena, hold->process_number, hold->thread);
 	return arena_printf(arena, "tid %llu", (unsigned long long)tid);
+}
+
+static uint64_t holder_key(uint64_t tid, const struct lock_hold *hold)
+{
+	return hold->process ? (uint64_t)(hold->process_number + 1) << 32 | hold->thread : tid;
 }
 
 /* Numbers keys in the order in which they come. */
@@ -58,37 +65,43 @@ static uint32_t number_of(struct hash_map *map, uint64_t key)
 	return hash_map_put(map, key, (uint32_t)map->count);
 }
 
+static void add_request(struct focus *focus, const struct lock_scan *scan, uint64_t object,
+			const struct lock_hold *hold)
+{
+	if (scan->process->profile.event_count)
+		focus->lock_ns += hold->end_ns - hold->begin_ns;
+	*vec_push(&focus->requests) = (struct lock_request){.process_number = scan->process_number,
+							    .object = object,
+							    .waiter = 1,
+							    .hold = *hold};
+}
+
 static void add_pair(struct focus *focus, const struct lock_scan *scan,
 		     const struct lock_event *event, const struct event_run *run, size_t row)
 {
+	uint64_t end_ns = event_times(run)[row], begin_ns = end_ns - event->waited_ns;
 	uint64_t waiter =
 		number_of(&focus->waiters, (uint64_t)scan->process_number << 32 | run->thread);
-	uint64_t holder = number_of(&focus->holders, event->owner);
-	uint32_t index = number_of(&focus->pair_keys, waiter << 32 | holder);
-	uint64_t end_ns = event_times(run)[row];
-	uint64_t begin_ns = end_ns - event->waited_ns;
-	struct pair *pair;
+	struct lock_hold hold;
+	uint64_t holder;
+	uint32_t index;
 
+	lock_owners_find(&focus->owners, scan->session, event->owner, begin_ns / 1000, &hold);
+	holder = number_of(&focus->holders, holder_key(event->owner, &hold));
+	index = number_of(&focus->pair_keys, waiter << 32 | holder);
 	if (index == focus->pairs.count) {
-		pair = vec_push(&focus->pairs);
+		struct pair *pair = vec_push(&focus->pairs);
+
 		pair->waiter =
 			thread_name(scan->session, focus->arena, scan->process_number, run->thread);
-		pair->holder =
-			find_holder(scan, focus->arena, event->owner, begin_ns / 1000, &pair->hold);
+		pair->holder = holder_name(scan, focus->arena, event->owner, &hold);
 	}
-	pair = &focus->pairs.items[index];
-	lock_sums_add(&pair->sums, event);
+	lock_sums_add(&focus->pairs.items[index].sums, event);
 	if (!lock_is_held(event->type))
 		return;
-	if (scan->process->profile.event_count)
-		focus->lock_ns += end_ns - begin_ns;
-	pair->hold.begin_ns = begin_ns;
-	pair->hold.end_ns = end_ns;
-	*vec_push(&focus->requests) = (struct lock_request){.experiment = scan->experiment,
-							    .process = scan->process,
-							    .process_number = scan->process_number,
-							    .object = event->object,
-							    .hold = pair->hold};
+	hold.begin_ns = begin_ns;
+	hold.end_ns = end_ns;
+	add_request(focus, scan, event->object, &hold);
 }
 
 static void add_stack(struct focus *focus, const struct lock_scan *scan,
@@ -241,6 +254,13 @@ static void give_stacks(struct session *session, struct focus *focus, const stru
 	stack_set_fini(&set);
 }
 
+static void add_hold(void *arg, const struct lock_part *part)
+{
+	struct lock_holders *holders = arg;
+
+	*vec_push(&holders->holds) = part->hold;
+}
+
 static void give_holders(struct session *session, struct focus *focus, const struct query *query,
 			 struct lock_detail *detail)
 {
@@ -249,7 +269,7 @@ static void give_holders(struct session *session, struct focus *focus, const str
 	struct lock_holders *meanwhile = &focus->meanwhile;
 	struct row_sums_list rows = {0};
 
-	lock_spans_find(focus->requests.items, focus->requests.count, meanwhile);
+	lock_spans_find(session, focus->requests.items, focus->requests.count, add_hold, meanwhile);
 	lock_holders_find(meanwhile);
 	detail->held_seconds = (double)meanwhile->ns / 1e9;
 	detail->unknown_seconds =
@@ -275,6 +295,7 @@ static void give_holders(struct session *session, struct focus *focus, const str
 
 static void focus_fini(struct focus *focus)
 {
+	lock_owners_fini(&focus->owners);
 	lock_holders_fini(&focus->meanwhile);
 	vec_fini(&focus->requests);
 	vec_fini(&focus->pairs);

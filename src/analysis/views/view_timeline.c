@@ -236,13 +236,14 @@ static size_t cell_of(const struct timeline *timeline, uint64_t begin_ns)
 static void add_one(struct timeline_collection *last, const struct collections *all,
 		    const struct collection *one)
 {
-	const char *cause = collections_words(all, one->cause);
-	const char *collector = collections_words(all, one->collector);
+	const struct collection_more *more = collections_more(all, one);
+	const char *cause = collections_words(all, more->cause);
+	const char *collector = collections_words(all, more->collector);
 	uint64_t took_ns = one->end_ns - one->begin_ns;
 
 	last->cause = !last->count || cause == last->cause ? cause : "";
 	last->collector = !last->count || collector == last->collector ? collector : "";
-	last->after = one->after;
+	last->after = more->after;
 	last->count++;
 	last->end_ns = one->end_ns > last->end_ns ? one->end_ns : last->end_ns;
 	last->took_ns += took_ns;
@@ -271,11 +272,12 @@ static void add_collections(struct timeline *timeline, const struct session_proc
 		    cell_of(timeline, one.begin_ns) == cell)
 			last--;
 		else
-			*last = (struct timeline_collection){.process = process->id,
-							     .thread = one.thread,
-							     .number = i + 1,
-							     .begin_ns = one.begin_ns,
-							     .before = one.before};
+			*last = (struct timeline_collection){
+				.process = process->id,
+				.thread = one.thread,
+				.number = i + 1,
+				.begin_ns = one.begin_ns,
+				.before = collections_more(all, &one)->before};
 		timeline->collection_count += !last->count;
 		cell = cell_of(timeline, one.begin_ns);
 		add_one(last, all, &one);
