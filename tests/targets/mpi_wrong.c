@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Calls of MPI with no array or handle where there must be one: prints what the library says of each. */
+/* Calls of MPI with no array or handle where there must be one: prints what the library says of
+ * each. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -62,14 +62,29 @@ static void wait_for_iterations(void)
 							for (int g = 0; g < 1; g++)
 								for (int h = 0; h < 1; h++)
 									for (int i = 0; i < 1; i++)
-										for (int j = 0; j < 1; j++)
-											for (int k = 0; k < 1; k++)
-												for (int l = 0; l < 1; l++)
-													for (int m = 0; m < 1; m++)
-														for (int n = 0; n < 2; n++) {
+										for (int j = 0;
+										     j < 1; j++)
+											for (int k = 0;
+											     k < 1;
+											     k++)
+												for (int l = 0;
+												     l <
+												     1;
+												     l++)
+													for (int m = 0;
+													     m <
+													     1;
+													     m++)
+														for (int n = 0;
+														     n <
+														     2;
+														     n++) {
 #pragma omp ordered depend(sink : a - 1, b, c, d, e, f, g, h, i, j, k, l, m, n)
 															if (n)
-																chain[a + 1] = chain[a] + a;
+																chain[a +
+																      1] =
+																	chain[a] +
+																	a;
 #pragma omp ordered depend(source)
 														}
 	printf("chain %ld\n", chain[40]);

@@ -62,13 +62,13 @@ struct timeline_function {
  * them in the range than there are cells, all that begin in one cell.
  */
 struct timeline_collection {
-	uint32_t process;	       /* id of its process_info */
-	uint64_t thread;	       /* the number of the one that did it */
-	size_t number;		       /* of the first: GCEVENT */
-	size_t count;		       /* 1: it is one */
-	uint64_t begin_ns, end_ns;     /* of the first, and of the last */
-	uint64_t took_ns, longest_ns;  /* together, and the longest */
-	uint64_t before, after;	       /* as in struct collection_more: the first's, and the last's */
+	uint32_t process;	      /* id of its process_info */
+	uint64_t thread;	      /* the number of the one that did it */
+	size_t number;		      /* of the first: GCEVENT */
+	size_t count;		      /* 1: it is one */
+	uint64_t begin_ns, end_ns;    /* of the first, and of the last */
+	uint64_t took_ns, longest_ns; /* together, and the longest */
+	uint64_t before, after; /* as in struct collection_more: the first's, and the last's */
 	const char *cause, *collector; /* of all of them; "": of several, or not known */
 };
 
